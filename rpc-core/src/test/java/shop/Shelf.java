@@ -5,7 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Waits in every way that Java code can wait. */
+/** Methods that wait in each of the ways in which Java code can wait. */
 public final class Shelf {
 
     private final ReentrantLock lock = new ReentrantLock();

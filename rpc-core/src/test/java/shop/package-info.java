@@ -1,2 +1,2 @@
-/** Code of an application, as it appears in stack traces. */
+/** Application code that appears in stack traces. */
 package shop;

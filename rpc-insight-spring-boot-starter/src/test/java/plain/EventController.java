@@ -13,7 +13,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** Requests that wait for events, or that other threads work on. */
+/** A controller with requests that wait for events or are processed by other threads. */
 @RestController
 public class EventController {
 

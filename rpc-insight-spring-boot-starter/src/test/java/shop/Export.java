@@ -4,12 +4,12 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 
-/** Code of an application. */
+/** Application code for stack traces. */
 public final class Export {
 
     private Export() {}
 
-    /** Runs a statement and does not close its connection. */
+    /** Runs a statement without closing its connection. */
     public static Connection run(DataSource source) throws SQLException {
         Connection connection = source.getConnection();
         connection.createStatement().executeQuery("select 17");

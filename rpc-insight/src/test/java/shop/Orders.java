@@ -2,7 +2,7 @@ package shop;
 
 import tern.rpc.pool.Holders;
 
-/** Code of an application, as it appears in stack traces. */
+/** Application code that appears in stack traces. */
 public final class Orders {
 
     private Orders() {}

@@ -4,7 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Code of an application that holds locks while a helper of another class waits. */
+/** Application code that holds locks while a helper of another class waits. */
 public final class Signatures {
 
     private final Lock lock = new ReentrantLock();
@@ -22,7 +22,7 @@ public final class Signatures {
         }
     }
 
-    /** Takes two monitors, this one first. */
+    /** Locks the monitor of this object first and then that of the other one. */
     public synchronized void signBoth(Signatures other, CountDownLatch bothHoldOne) {
         bothHoldOne.countDown();
         Naps.until(bothHoldOne);

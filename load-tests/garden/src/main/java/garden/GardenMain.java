@@ -4,7 +4,10 @@ import garden.run.Faults;
 import garden.shop.ShopApplication;
 import java.util.Arrays;
 
-/** Starts the shop or, without {@code shop} as the first argument, the program that plants faults into it. */
+/**
+ * Starts the program that plants faults into the shop. With {@code shop} as the first argument, it starts the shop
+ * itself.
+ */
 public final class GardenMain {
 
     private GardenMain() {}

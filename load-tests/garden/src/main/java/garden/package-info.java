@@ -1,4 +1,7 @@
-/** A garden of faults: an application, what it depends on, and faults to plant, to judge the diagnosis. */
+/**
+ * A garden of faults: an application, the services that it depends on, and faults that are planted to judge the
+ * diagnosis.
+ */
 @NullMarked
 package garden;
 

@@ -62,7 +62,7 @@ public final class CallHead {
         this.principal = principal;
     }
 
-    /** A copy of this head with another principal. */
+    /** Returns a copy of this head with another principal. */
     public CallHead withPrincipal(Principal principal) {
         return new CallHead(service, method, generic, written, metadata, deadline, exchange, principal);
     }

@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The time of one served call by phase, and its number of operations of each kind. Only the thread that runs the call
- * writes it. Any thread may read it, and may call the methods that say so. A read by another thread may miss the phase
- * that ends at that moment.
+ * writes it. Any thread may read it, and may call the methods that say so. Another thread may miss a phase that ends
+ * while it reads.
  *
- * <p>Work of other threads for the call is added: three operations of 40 ms side by side count 120 ms.
+ * <p>Work of other threads for the call is added: three parallel operations of 40 ms count 120 ms.
  */
 public final class CallLedger {
 
@@ -24,14 +24,16 @@ public final class CallLedger {
     /** The ledger of a call that is not an RPC call, such as a web request. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // written by the call's thread
+    private final PhaseClock phases; // written only by the call's thread
     private final @Nullable CallLedger parent; // the ledger of the whole call; null if this is it
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
-    private volatile @Nullable OtherThreads others; // made under this; null until another thread works for the call
-    private volatile @Nullable NamedTimes named; // made under this; null until an operation was long enough
-    private long idleBefore; // of a part: the idle time of the whole call when it was last joined
+    // guarded by this when it is created; null until another thread works for the call
+    private volatile @Nullable OtherThreads others;
+    // guarded by this when it is created; null until an operation was long enough to be named
+    private volatile @Nullable NamedTimes named;
+    private long idleBefore; // for a part of a call: the idle time of the whole call when this part was last joined
     private volatile boolean ended;
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {
@@ -148,7 +150,9 @@ public final class CallLedger {
         }
     }
 
-    /** A call that was answered has no more operations; work that goes on behind it is not part of its time. */
+    /**
+     * Records a named operation. Does nothing after the call was answered, because later work is not part of its time.
+     */
     private void record(Phase kind, String name, long spentNanos) {
         CallLedger call = whole();
         if (!call.ended) {
@@ -185,7 +189,7 @@ public final class CallLedger {
         return thread;
     }
 
-    /** The call was answered and counted. Any thread may call this. */
+    /** Marks the call as answered and counted. Any thread may call this. */
     public void end() {
         ended = true;
     }
@@ -196,7 +200,7 @@ public final class CallLedger {
     }
 
     /**
-     * Changes the phase without counting an operation, or returns to one, such as the reading of its result.
+     * Changes the phase without counting an operation, for example to read the result of an operation.
      *
      * @return the phase before
      */
@@ -268,7 +272,10 @@ public final class CallLedger {
         return known == null ? List.of() : known.parts();
     }
 
-    /** The time in which the thread of the call ran no operation, so that it may have waited for others. */
+    /**
+     * The total time in which the thread of the call ran no operation. In this time the thread may have waited for
+     * others.
+     */
     long idleNanos() {
         if (!open) {
             return 0;
@@ -283,7 +290,7 @@ public final class CallLedger {
         return phases.clock().nanoTime();
     }
 
-    /** Whether both record the same call, or parts of it. */
+    /** Whether both ledgers record the same call, or parts of it. */
     boolean isOfSameCall(CallLedger other) {
         return open && whole() == other.whole();
     }
@@ -296,8 +303,8 @@ public final class CallLedger {
      * Adds the record of a part to the ledger of the whole call, at the end of the part or of the call. May be called
      * several times, by the thread that writes the part. Does nothing for a whole call.
      *
-     * <p>A call does not wait for its parts while its own thread runs operations. Hence a part counts only as far as
-     * this thread was idle meanwhile, and not at all after the call was answered.
+     * <p>A call does not wait for its parts while its own thread runs operations. Hence a part counts only for the time
+     * in which the call's thread was idle, and not at all after the call was answered.
      */
     public void join() {
         if (parent == null) {
@@ -311,7 +318,7 @@ public final class CallLedger {
         phases.moveTo(parent.others(), parent.ended ? 0 : Math.max(0, share));
     }
 
-    /** Adds a part for the last time: its thread leaves the call. */
+    /** Adds a part for the last time, because its thread leaves the call. */
     public void joinAndLeave() {
         if (parent != null) {
             join();
@@ -319,7 +326,7 @@ public final class CallLedger {
         }
     }
 
-    /** Adds the part that this thread works on, because the call ends on this thread. */
+    /** Adds the part that this thread works on. Called when the call ends on this thread. */
     public void joinPresentPart() {
         CallLedger ofThread = current();
         if (ofThread.parent == this) {
@@ -344,8 +351,8 @@ public final class CallLedger {
 
     /**
      * The time spent in this phase, including the current stretch and other threads. Operations inside a phase do not
-     * count to it. The work of other threads explains {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, in which the
-     * call's thread may wait for them, and takes its time out of these. Any thread may call this.
+     * count for it. The work of other threads explains {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, in which the
+     * call's thread may wait for them, and is subtracted from these. Any thread may call this.
      *
      * @param now the current time on the clock
      */
@@ -385,7 +392,7 @@ public final class CallLedger {
     }
 
     /**
-     * The current phase and its start, both of the same moment. Any thread may call this.
+     * A consistent snapshot of the current phase and its start. Any thread may call this.
      *
      * @param method the method's name, for the reader
      * @param runningNanos the time that the call has run

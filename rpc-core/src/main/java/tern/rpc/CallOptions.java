@@ -15,7 +15,7 @@ public final class CallOptions {
 
     private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null, null, null);
 
-    /** The header of a tag, which is an attachment of Dubbo too. */
+    /** The header that contains a tag. Dubbo uses an attachment of the same name. */
     private static final String TAG = "dubbo.tag";
 
     private final Metadata headers;
@@ -126,8 +126,8 @@ public final class CallOptions {
     }
 
     /**
-     * Adds a consumer of the trailers of each answer, which is a result or an {@link RpcException}. It runs on the
-     * thread that completes the call. On the dubbo protocol the trailers are the attachments of the answer.
+     * Adds a consumer of the trailers of each answer, including an {@link RpcException}. It runs on the thread that
+     * completes the call. On the dubbo protocol the trailers are the attachments of the answer.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, responseHeaders, consumer, key, waitForReady);

@@ -5,9 +5,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * A task that another thread runs for the call of the thread that created it. The time until a thread takes it counts
- * as {@link Phase#EXECUTOR}, and its operations count for the call. Unlike {@link ServerContext#wrap}, it hands over
- * nothing but the ledger, so a task that goes on behind its call keeps neither deadline nor cancellation.
+ * A task that another thread runs for a call. The call is that of the thread that creates the task. The time until a
+ * thread takes it counts as {@link Phase#EXECUTOR}, and its operations count for the call. Unlike {@link
+ * ServerContext#wrap}, it hands over only the ledger. A task that continues after its call is therefore not subject to
+ * the call's deadline or cancellation.
  */
 public final class CallTask implements Runnable {
 
@@ -26,7 +27,7 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Wraps a task for the call of the current thread; returns it as it is if there is no call.
+     * Wraps a task for the call of the current thread; returns it unchanged if there is no call.
      *
      * @param executor the name of the executor, for diagnoses
      */
@@ -60,7 +61,7 @@ public final class CallTask implements Runnable {
         }
     }
 
-    /** The task itself. */
+    /** The wrapped task. */
     public Runnable task() {
         return task;
     }
@@ -82,7 +83,7 @@ public final class CallTask implements Runnable {
         }
     }
 
-    /** The executor was full and makes its caller run the task. */
+    /** Runs the task on the calling thread, because the executor is full. */
     private void runByCaller(CallLedger ledger) {
         Phase outer = ledger.enter(Phase.CALLER_RUNS);
         try {

@@ -12,7 +12,10 @@ import java.util.EventListener;
 import java.util.List;
 import java.util.concurrent.Callable;
 
-/** Recognizes callback interfaces. A callback would need a way from the server to the caller. */
+/**
+ * Recognizes callback interfaces. They are not supported, because a callback would require calls from the server to the
+ * caller.
+ */
 final class Callbacks {
 
     private static final List<Class<?>> OF_THE_JDK =
@@ -48,12 +51,12 @@ final class Callbacks {
                 && (type.isAnnotationPresent(FunctionalInterface.class) || isOnlyTold(type));
     }
 
-    /** Whether the type belongs to a library, such as protobuf. Such types are never treated as callbacks. */
+    /** Whether the type belongs to a library, such as protobuf. Such types never count as callbacks. */
     private static boolean isOfAnyLibrary(Class<?> type) {
         return type.getName().startsWith("java") || type.getName().startsWith("com.google.protobuf.");
     }
 
-    /** Whether the interface is a listener: it has methods, and all of them return void. */
+    /** Whether the interface is a listener: it has at least one method, and all methods return void. */
     private static boolean isOnlyTold(Class<?> type) {
         List<Method> open = Arrays.stream(type.getMethods())
                 .filter(method -> Modifier.isAbstract(method.getModifiers()))

@@ -53,7 +53,7 @@ public final class Deadline {
         return this != NONE;
     }
 
-    /** The time on the clock. Valid only if {@link #isLimited()}. */
+    /** The time of the deadline on the clock. Valid only if {@link #isLimited()}. */
     public long nanoTime() {
         return nanoTime;
     }
@@ -78,7 +78,7 @@ public final class Deadline {
     /**
      * The time that the call had and the origin of the limit, for messages: {@code 500 ms (rpc.client.timeout)}.
      *
-     * @param began the start of the call or of its current attempt; used if the whole time is not known
+     * @param began the start of the call or of its current attempt; used if the time limit is not known
      */
     public String describe(long began) {
         return origin instanceof TimeLimit

@@ -17,8 +17,8 @@ public final class Invocation {
     private final CallOptions options;
 
     /**
-     * @param executor runs the steps after the answer has arrived; the calling thread's own executor if that thread
-     *     waits
+     * @param executor runs the steps after the answer has arrived; if the calling thread waits for the answer, its own
+     *     executor
      */
     public Invocation(
             ServiceKey service,
@@ -84,7 +84,7 @@ public final class Invocation {
         return options.isCompressed();
     }
 
-    /** The options of the proxy that makes the call. Filters changed headers and timeout since. */
+    /** The options of the proxy that makes the call. Filters may have changed headers and timeout since. */
     public CallOptions options() {
         return options;
     }

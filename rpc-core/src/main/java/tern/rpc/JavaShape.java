@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** The form of one message, or of many, in a Java signature. */
+/** The form of one or many messages in a Java signature. */
 public enum JavaShape {
     /** The value itself. */
     VALUE,
@@ -33,7 +33,7 @@ public enum JavaShape {
         if (type == StreamObserver.class) {
             return OBSERVER;
         }
-        return switch (type.getName()) { // by name, because Reactor is optional
+        return switch (type.getName()) { // compared by name, because Reactor is optional
             case REACTOR + "Mono" -> MONO;
             case REACTOR + "Flux" -> FLUX;
             default -> VALUE;
@@ -45,7 +45,7 @@ public enum JavaShape {
         return this == PUBLISHER || this == FLUX || this == OBSERVER;
     }
 
-    /** Whether the form stands for one message that comes later. */
+    /** Whether the form stands for one message that is completed later. */
     public boolean isLater() {
         return this == STAGE || this == MONO;
     }

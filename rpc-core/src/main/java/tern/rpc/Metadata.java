@@ -20,7 +20,7 @@ public final class Metadata {
     private static final Object[] NOTHING = {};
     private static final String BINARY = "-bin";
 
-    /** Names and values in turn. A value is a String or a byte[]. */
+    /** Names and values alternate. A value is a String or a byte[]. */
     private Object[] pairs = NOTHING;
 
     private int used;
@@ -141,7 +141,7 @@ public final class Metadata {
         return used == 0;
     }
 
-    /** The number of values. */
+    /** The number of values of all names. */
     public int size() {
         return used / 2;
     }
@@ -209,8 +209,8 @@ public final class Metadata {
     }
 
     /**
-     * Compares ASCII letters without case and all other characters exactly. A proxy that filters by name does not take
-     * the Kelvin sign for a K.
+     * Compares ASCII letters without case and all other characters exactly. The Kelvin sign must not equal a K, because
+     * a proxy that filters headers by name treats them as different.
      */
     private static boolean isAlike(String name, int from, String part) {
         for (int i = 0; i < part.length(); i++) {
@@ -227,7 +227,7 @@ public final class Metadata {
         return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
     }
 
-    /** The names only, because values may be secrets. */
+    /** The names only. Values are left out, because they may be secrets. */
     @Override
     public String toString() {
         return names().toString();

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Describes one method of a service. Computed once at start-up. Immutable. */
+/** Describes one method of a service. Created once at start-up. Immutable. */
 public final class MethodDescriptor {
 
     private final ServiceDescriptor service;
@@ -82,7 +82,10 @@ public final class MethodDescriptor {
         return signature.parameterNames();
     }
 
-    /** The type of one answer, without the types that stand for later or many; {@code void} is kept. */
+    /**
+     * The type of one answer, without a wrapper such as {@code CompletionStage}, {@code Mono} or {@code Flux}. {@code
+     * void} is kept.
+     */
     public ValueType result() {
         return signature.result();
     }
@@ -124,7 +127,7 @@ public final class MethodDescriptor {
         return signature.timeout();
     }
 
-    /** The JVM descriptors of the erased parameter types in a row, as in {@code JLjava/lang/String;}. */
+    /** The concatenated JVM descriptors of the erased parameter types, as in {@code JLjava/lang/String;}. */
     public String descriptor() {
         return signature.descriptor();
     }
@@ -134,7 +137,7 @@ public final class MethodDescriptor {
         return fullName;
     }
 
-    /** The name in ledgers and diagnoses: {@code UserService.getUser}. */
+    /** The name as in ledgers and diagnoses: {@code UserService.getUser}. */
     public String label() {
         return label;
     }

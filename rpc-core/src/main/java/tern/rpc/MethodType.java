@@ -8,7 +8,7 @@ public enum MethodType {
     CLIENT_STREAMING,
     /** One request, many answers. */
     SERVER_STREAMING,
-    /** Many requests and many answers, independent of each other. */
+    /** Independent requests and answers, any number of each. */
     BIDI_STREAMING;
 
     /** Whether the caller sends any number of requests. */

@@ -5,17 +5,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The times of a call's operations by kind and name. Holds eight names; beyond that the one with the shortest time is
- * merged into the name {@value #OTHERS} of its kind. Thread-safe.
+ * The times of a call's operations by kind and name. Holds eight names. Beyond that, the name with the shortest time is
+ * merged into {@value #OTHERS} of its kind. Thread-safe.
  */
 public final class NamedTimes {
 
-    /** The name of operations whose own names had no room. */
+    /** The name for operations whose own names had no room. */
     public static final String OTHERS = "others";
 
     private static final int PLACES = 8;
 
-    private final Phase[] kinds = new Phase[PLACES]; // this and the next ones: guarded by this
+    private final Phase[] kinds = new Phase[PLACES]; // guarded by this, like the fields below
     private final @Nullable String[] names = new @Nullable String[PLACES];
     private final int[] counts = new int[PLACES];
     private final long[] nanos = new long[PLACES];
@@ -27,7 +27,7 @@ public final class NamedTimes {
      * The operations of one name.
      *
      * @param count the number of operations that were recorded with the name
-     * @param nanos their time
+     * @param nanos their total time
      */
     public record Entry(Phase kind, String name, int count, long nanos) {}
 

@@ -1,6 +1,6 @@
 package tern.rpc;
 
-/** A monotonic clock in nanoseconds. Only differences are meaningful. Tests use a clock that they move by hand. */
+/** A monotonic clock in nanoseconds. Only differences are meaningful. Tests use a clock that they set themselves. */
 @FunctionalInterface
 public interface NanoClock {
 

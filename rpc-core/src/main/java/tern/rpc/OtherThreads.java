@@ -4,15 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** What other threads do for one call: the sums of their work by phase, and the parts that run now. Thread-safe. */
+/** The work of other threads for one call: the sums by phase, and the parts that run now. Thread-safe. */
 final class OtherThreads {
 
-    /** More parts of one call are not listed. */
+    /** Upper bound of listed parts. Further parts of the call are not listed. */
     private static final int MAX_PARTS = 64;
 
     private static final int PHASES = Phase.values().length;
 
-    private final AtomicLongArray sums = new AtomicLongArray(2 * PHASES); // nanoseconds by phase, then counts
+    // nanoseconds by phase, followed by counts by phase
+    private final AtomicLongArray sums = new AtomicLongArray(2 * PHASES);
     private final List<CallLedger> parts = new ArrayList<>(2); // guarded by this
 
     void add(Phase kind, long spentNanos) {
@@ -31,7 +32,7 @@ final class OtherThreads {
         return (int) sums.get(PHASES + kind.ordinal());
     }
 
-    /** The time of all phases together. */
+    /** The total time of all phases. */
     long allNanos() {
         long all = 0;
         for (int i = 0; i < PHASES; i++) {

@@ -10,18 +10,18 @@ import org.jspecify.annotations.Nullable;
 public final class PeerText {
 
     private static final int MAX_NAME = 200;
-    private static final int MAX_TEXT = 8 << 10; // docs/limits.md
+    private static final int MAX_TEXT = 8 << 10; // see docs/limits.md
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
     private PeerText() {}
 
-    /** A name, such as that of a service, method or header: at most 200 characters of it. */
+    /** Makes a name safe, such as that of a service, method or header. Keeps at most 200 characters. */
     public static String name(@Nullable String name) {
         return name == null ? "null" : escaped(name, MAX_NAME);
     }
 
-    /** A sentence: at most 8,192 characters of it. */
+    /** Makes a sentence safe. Keeps at most 8,192 characters. */
     public static String text(String text) {
         return escaped(text, MAX_TEXT);
     }

@@ -2,7 +2,7 @@ package tern.rpc;
 
 import java.util.Locale;
 
-/** The phases of a served call: its work and its waits. */
+/** The phases of a served call. They cover its work and its waits. */
 public enum Phase {
     /** Waiting for a worker. */
     QUEUE,
@@ -30,7 +30,7 @@ public enum Phase {
     CALLER_RUNS,
     /** Passing a line to the logging system. */
     LOGGING,
-    /** Waiting for a result of other threads. */
+    /** Waiting for a result of another thread. */
     UNATTRIBUTED;
 
     private final String key = name().toLowerCase(Locale.ROOT).replace('_', '-');

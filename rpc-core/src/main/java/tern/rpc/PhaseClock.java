@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The times and counts of one thread by phase. One thread writes it. Any thread may read it, and may miss the phase
- * that ends at that moment.
+ * The times and counts of one thread by phase. One thread writes it. Any thread may read it, but may miss a phase that
+ * ends while it reads.
  */
 final class PhaseClock {
 
@@ -29,13 +29,13 @@ final class PhaseClock {
     private final NanoClock clock;
     private final long begun;
     private final long[] nanos = new long[PHASES.length];
-    private int @Nullable [] counts; // null until there was an operation
+    private int @Nullable [] counts; // null until there is an operation
 
     /**
-     * The phase in the low bits, and above it the start of the phase in nanoseconds since the beginning. One word, so
-     * that a reader sees both of the same moment.
+     * The phase in the low bits, and above it the start of the phase in nanoseconds since the creation of this clock.
+     * Both are in one word, so a reader gets a consistent pair.
      */
-    @SuppressWarnings("unused") // by CURRENT
+    @SuppressWarnings("unused") // accessed by CURRENT
     private long current;
 
     PhaseClock(NanoClock clock, long begun, Phase first) {
@@ -76,12 +76,12 @@ final class PhaseClock {
         return known == null ? 0 : known[kind.ordinal()];
     }
 
-    /** The time in this phase without its current stretch. */
+    /** The time in this phase without the current stretch. */
     long past(Phase kind) {
         return nanos[kind.ordinal()];
     }
 
-    /** The time in this phase with its current stretch. */
+    /** The time in this phase including the current stretch. */
     long nanos(Phase kind, long now) {
         long last = (long) CURRENT.getAcquire(this);
         long spent = nanos[kind.ordinal()];
@@ -92,13 +92,13 @@ final class PhaseClock {
         return PHASES[(int) ((long) CURRENT.getAcquire(this) & PHASE_MASK)];
     }
 
-    /** The current phase and the time in it, both of the same moment. */
+    /** A consistent snapshot of the current phase and the time in it. */
     <T> T look(long now, Look<T> reader) {
         long last = (long) CURRENT.getAcquire(this);
         return reader.at(PHASES[(int) last & PHASE_MASK], since(last, now));
     }
 
-    /** Reads a phase and the time since it began. */
+    /** Receives a phase and the time since it began. */
     @FunctionalInterface
     interface Look<T> {
         T at(Phase phase, long sinceNanos);
@@ -108,7 +108,7 @@ final class PhaseClock {
         return Math.max(0, now - begun - (last >>> PHASE_BITS));
     }
 
-    /** Moves all finished times and counts to the sums of another thread's call. */
+    /** Moves all finished times and counts to the sums of a call that another thread runs. */
     void moveTo(OtherThreads sums, double share) {
         for (Phase kind : PHASES) {
             int i = kind.ordinal();
@@ -123,7 +123,7 @@ final class PhaseClock {
         }
     }
 
-    /** All finished times. */
+    /** The total of all finished times. */
     long allPast() {
         long all = 0;
         for (long spent : nanos) {

@@ -2,7 +2,7 @@ package tern.rpc;
 
 import org.jspecify.annotations.Nullable;
 
-/** The answer to one call. Its metadata may be changed on the way back. */
+/** The answer to one call. Filters may change its metadata on the way back to the caller. */
 public final class Response {
 
     private final @Nullable Object value;
@@ -19,7 +19,7 @@ public final class Response {
         this.metadata = metadata;
     }
 
-    /** A response without headers before the value. */
+    /** Creates a response without separate headers. */
     public Response(@Nullable Object value, Metadata metadata) {
         this(value, new Metadata(), metadata);
     }

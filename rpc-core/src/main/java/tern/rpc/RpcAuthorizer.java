@@ -4,14 +4,14 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a call may run, before any of its arguments is created. A stream is decided once, before its first
+ * Decides whether a call may run, before any of its arguments is created. A stream is checked once, before its first
  * message is decoded. If there are several authorizers, all of them must agree; they are asked in turn. {@code Check}
  * and {@code Watch} of {@code grpc.health.v1.Health} are exempt, because probes have no identity. Calls of unknown
- * services and methods are also decided, so that strangers do not learn which ones exist.
+ * services and methods are checked too, so that strangers do not learn which ones exist.
  *
  * <p>Runs on the worker thread that will run the call, never on an event loop. It may block briefly, for example to
- * read a cache or a directory. The call keeps its worker meanwhile. The time counts towards the deadline, at which the
- * caller is answered in any case. Many threads call it at once.
+ * read a cache or a directory. The call keeps its worker meanwhile. The time counts towards the deadline. At the
+ * deadline the caller is answered in any case. Many threads call it at once.
  * <pre>{@code
  *
  * @Bean RpcAuthorizer admins() { return call -> { if (call.method().startsWith("delete") && !isAdmin(call.principal()))
@@ -32,12 +32,12 @@ public interface RpcAuthorizer {
     @Nullable
     Principal authorize(CallHead call);
 
-    /** An exception to throw if the caller is known but may not make this call. */
+    /** Creates an exception for a known caller who may not make this call. */
     static RpcException denied(String description) {
         return RpcException.refusal(StatusCode.PERMISSION_DENIED, description, RpcException.Executed.NO);
     }
 
-    /** An exception to throw if the caller is unknown. */
+    /** Creates an exception for an unknown caller. */
     static RpcException unauthenticated(String description) {
         return RpcException.refusal(StatusCode.UNAUTHENTICATED, description, RpcException.Executed.NO);
     }

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * The failure of a call, unless the method declares an exception for it. Services may throw it to answer with a code of
  * their choice. Callers get it for every failure of the framework, the network or the peer.
  *
- * <p>{@link #wasExecuted()} tells whether the method may have run. This and the idempotence of the method decide
+ * <p>{@link #wasExecuted()} returns whether the method may have run. This and the idempotence of the method decide
  * whether the call may be repeated.
  *
  * <p>The description may come from a peer. {@link #getMessage()} and {@link #toString()} contain it {@linkplain
@@ -28,9 +28,9 @@ public class RpcException extends RuntimeException {
 
     private final Status status;
     private final Executed executed;
-    private final transient @Nullable Metadata metadata; // null after deserialization
+    private final transient @Nullable Metadata metadata; // transient, so null after deserialization
 
-    /** A failure reported by a service. The method ran. */
+    /** Creates a failure that a service reports. The method ran. */
     public RpcException(StatusCode code, String description) {
         this(code, description, Executed.YES, null);
     }
@@ -39,13 +39,13 @@ public class RpcException extends RuntimeException {
         this(new Status(code, description), executed, cause, new Metadata(), true);
     }
 
-    /** A failure reported by a service, with machine-readable details. The method ran. */
+    /** Creates a failure with machine-readable details that a service reports. The method ran. */
     public RpcException(Status status) {
         this(status, Executed.YES, null, new Metadata(), true);
     }
 
     /**
-     * A failure that a server answered with.
+     * Creates a failure from the answer of a server.
      *
      * @param metadata the trailers of the answer
      */
@@ -61,13 +61,13 @@ public class RpcException extends RuntimeException {
         this.metadata = metadata;
     }
 
-    /** An expected refusal. It has no stack trace, because it may occur thousands of times a second. */
+    /** Creates an expected refusal. It has no stack trace, because it may occur thousands of times a second. */
     public static RpcException refusal(StatusCode code, String description, Executed executed) {
         return new RpcException(new Status(code, description), executed, null, new Metadata(), false);
     }
 
     /**
-     * A failure that a server answered with, without a stack trace.
+     * Creates a failure from the answer of a server, without a stack trace.
      *
      * @param metadata the trailers of the answer
      */

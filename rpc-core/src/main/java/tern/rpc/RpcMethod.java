@@ -12,30 +12,30 @@ import java.lang.annotation.Target;
 @Target(ElementType.METHOD)
 public @interface RpcMethod {
 
-    /** A repeated call does no harm. The client may repeat the call if it does not know whether it ran. */
+    /** Whether a repeated call does no harm. The client may repeat such a call even if it may have run. */
     boolean idempotent() default false;
 
-    /** The method changes nothing. It is therefore idempotent too. */
+    /** Whether the method changes nothing. It is then idempotent too. */
     boolean readOnly() default false;
 
     /**
-     * For {@code default} methods only: the method is a helper that runs at the caller and is not served, so its
-     * parameters need not be serializable. Without this, a default method is called at the provider, as with Dubbo. Its
-     * body runs at the caller only if the provider is older and has no such method.
+     * For {@code default} methods only: whether the method is a local helper. It then runs at the caller and is not
+     * served, so its parameters need not be serializable. Otherwise a default method is called at the provider, as with
+     * Dubbo. Its body runs at the caller only if an older provider does not have the method.
      */
     boolean local() default false;
 
     /**
-     * For {@code void} methods only: the call ends when it is passed to the socket. The caller gets no answer and no
-     * error.
+     * For {@code void} methods only: whether the call ends as soon as it is passed to the socket. The caller then gets
+     * no answer and no error.
      */
     boolean oneWay() default false;
 
     /**
      * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms} or {@code 2s}. Empty
      * means the default of the client. Methods with a stream of requests or answers have no default timeout, because a
-     * stream may last for any time. For them only this value, a setting of the method, {@link
-     * CallOptions#timeout(java.time.Duration)} and the deadline of the call being served apply.
+     * stream may last for any time. They are limited only by this value, a setting of the method, {@link
+     * CallOptions#timeout(java.time.Duration)} and the deadline of the call being served.
      */
     String timeout() default "";
 }

@@ -1,9 +1,9 @@
 package tern.rpc;
 
 /**
- * A served call at one moment.
+ * A snapshot of a served call.
  *
- * @param method the name as in messages: {@code OrderService.place}
+ * @param method the name of the method, as in {@code OrderService.place}
  * @param threadId the id of the thread that runs the call; {@link #NO_THREAD} if the call continues without a thread
  * @param phase the current phase
  * @param phaseNanos the time in this phase
@@ -13,7 +13,7 @@ package tern.rpc;
 public record RunningCall(
         String method, long threadId, Phase phase, long phaseNanos, long runningNanos, CallLedger ledger) {
 
-    /** The thread id of an asynchronous method that has returned but is not complete. */
+    /** The thread id of an asynchronous method that has returned but whose result is not complete. */
     public static final long NO_THREAD = -1;
 
     public RunningCall withoutThread() {

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The call that the current thread serves: caller, metadata and remaining time. It is set around the service's method
- * and its filters. Code on other threads gets it by {@link #wrap(Runnable)}. Thread-safe except for {@link
- * #responseMetadata()}.
+ * The context of the call that the current thread serves: its caller, metadata and remaining time. It is set around the
+ * service's method and its filters. Code on other threads gets it by {@link #wrap(Runnable)}. Thread-safe except for
+ * {@link #responseMetadata()}.
  */
 public final class ServerContext {
 
@@ -25,10 +25,10 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    private final ServerContext whole; // the context of the whole call; this, unless it belongs to a wrapped task
-    private @Nullable List<Runnable> listeners; // used in the whole only; guarded by it
-    private volatile boolean cancelled; // of the whole
-    private volatile boolean begun; // of the whole
+    private final ServerContext whole; // the context of the whole call; differs from this only for a wrapped task
+    private @Nullable List<Runnable> listeners; // used only in the context of the whole call; guarded by it
+    private volatile boolean cancelled; // used only in the context of the whole call
+    private volatile boolean begun; // used only in the context of the whole call
 
     /** Creates a context without a ledger. */
     public ServerContext(Invocation call, Exchange exchange) {
@@ -61,10 +61,10 @@ public final class ServerContext {
         this.whole = whole.whole;
     }
 
-    /** The part of a call that the protocol knows and controls. Implemented by transports. */
+    /** The part of a call that the protocol knows and controls. Transports implement it. */
     public interface Exchange {
 
-        /** The name in meters: {@code dubbo}. */
+        /** The name of the protocol in meters: {@code dubbo}. */
         String protocol();
 
         /** The address of the caller; null if the caller is in the same process. */
@@ -91,7 +91,7 @@ public final class ServerContext {
         }
     }
 
-    /** The call that this thread serves, or null if it serves none. */
+    /** The context of the call that this thread serves; null if it serves none. */
     public static @Nullable ServerContext current() {
         return CURRENT.get();
     }
@@ -99,29 +99,29 @@ public final class ServerContext {
     /**
      * Makes this the current context of the calling thread; null for none.
      *
-     * @return the context before, to be restored by another call
+     * @return the previous context, which the caller restores afterwards
      */
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
         if (context != before) {
-            CURRENT.set(context); // also for null: after a removal every call would add the entry anew
+            CURRENT.set(context); // set also for null, because a removed entry would be created anew by every call
         }
         return before;
     }
 
-    /** The filters have passed the call on to the method. Any thread may call this. */
+    /** Records that the filters have passed the call on to the method. Any thread may call this. */
     public void methodBegins() {
         whole.begun = true;
     }
 
-    /** Whether the filters have passed the call on to the method. Never true without filters. */
+    /** Whether the filters have passed the call on to the method. Always false without filters. */
     public boolean hasMethodBegun() {
         return whole.begun;
     }
 
     /**
-     * Wraps a task that runs later, on any thread, with the context of this call. At its end, its operations are added
-     * to the ledger of the call.
+     * Wraps a task that runs later, on any thread, with the context of this call. When the task ends, its operations
+     * are added to the ledger of the call.
      */
     public Runnable wrap(Runnable task) {
         return () -> run(task, ledger::child);
@@ -237,7 +237,10 @@ public final class ServerContext {
         return exchange.peerPrincipal();
     }
 
-    /** Whether the caller no longer waits: the deadline passed or the connection was lost. */
+    /**
+     * Whether the caller no longer waits, because the deadline passed, the call was cancelled or the connection was
+     * lost.
+     */
     public boolean isCancelled() {
         return whole.cancelled;
     }
@@ -259,7 +262,7 @@ public final class ServerContext {
         listener.run();
     }
 
-    /** Cancels the call. Its listeners run, because the caller no longer waits for the answer. */
+    /** Cancels the call and runs its listeners, because the caller no longer waits for the answer. */
     public void cancel() {
         List<Runnable> told;
         synchronized (whole) {

@@ -1,7 +1,7 @@
 package tern.rpc;
 
 /**
- * Identifies one of the exports of an interface.
+ * Identifies one export of an interface.
  *
  * @param interfaceName the fully qualified name
  * @param group empty if there is none

@@ -6,14 +6,14 @@ package tern.rpc;
  *
  * <p>An observer that Tern provides sends values. {@code onNext} encodes on the calling thread and waits while the peer
  * is slow, so that a fast writer cannot fill the memory. It fails with an {@link RpcException} after the end of the
- * call. A worker of the server waits one second at most ({@code rpc.limits.max-stream-wait}), and one second more each
- * time the caller has taken 32 KiB. Then a limited number of bytes is buffered ({@code
- * rpc.limits.max-unsent-per-stream}), and then the stream ends with RESOURCE_EXHAUSTED. To serve slow readers, check
- * {@link #isReady} or return a publisher.
+ * call. A worker of the server waits at most one second ({@code rpc.limits.max-stream-wait}), and again one second each
+ * time the caller has taken 32 KiB. After that a limited number of bytes is buffered ({@code
+ * rpc.limits.max-unsent-per-stream}). Then the stream ends with RESOURCE_EXHAUSTED. To serve slow readers, check {@link
+ * #isReady} or return a publisher.
  *
- * <p>An observer that Tern is given receives values. Tern calls it on a worker thread, one value after the other. Tern
- * requests a limited number of values in advance (at most 256 messages and about 512 KiB), so a slow receiver slows its
- * peer down.
+ * <p>An observer that the application passes to Tern receives values. Tern calls it on a worker thread, one value after
+ * the other. Tern requests a limited number of values in advance (at most 256 messages and about 512 KiB), so a slow
+ * receiver slows its peer down.
  */
 public interface StreamObserver<T> {
 

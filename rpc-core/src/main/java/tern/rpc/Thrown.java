@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads exceptions of the application safely. Their classes may override {@code getMessage}, {@code toString} and
- * {@code getCause}. These methods may throw, or return the exception as its own cause. The call must still be
- * completed, so no method of this class throws.
+ * {@code getCause}. Such methods may throw, or may return the exception as its own cause. No method of this class
+ * throws, because the call must still be completed.
  */
 public final class Thrown {
 
-    /** Longer chains of causes are cut. */
+    /** Upper bound of the causes that are read. Longer chains are cut off. */
     private static final int MAX_CAUSES = 64;
 
     private static final StackTraceElement[] NO_TRACE = {};
@@ -46,7 +46,7 @@ public final class Thrown {
         }
     }
 
-    /** The cause; null if there is none besides itself or it cannot be read. */
+    /** The cause; null if there is none, if it is the exception itself, or if it cannot be read. */
     public static @Nullable Throwable cause(Throwable thrown) {
         try {
             Throwable cause = thrown.getCause();
@@ -82,7 +82,7 @@ public final class Thrown {
                 instead.setStackTrace(thrown.getStackTrace());
                 line.accept(instead);
             } catch (Throwable failing) {
-                // the log itself fails; the call is more important
+                // the logger itself failed; completing the call is more important
             }
         }
     }

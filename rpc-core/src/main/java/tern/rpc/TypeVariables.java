@@ -71,7 +71,8 @@ final class TypeVariables {
     }
 
     /**
-     * Whether the type or a part of it is unspecified: a variable, a wildcard, or a generic class without arguments.
+     * Whether the type or a part of it is unspecified, such as a type variable, a wildcard or a generic class without
+     * arguments.
      */
     static boolean isVague(Type type) {
         if (type instanceof Class<?> known) {

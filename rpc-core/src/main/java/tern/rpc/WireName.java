@@ -7,9 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The name on the wire of a service interface, of one of its methods, or of an exception encoded in hessian2, if it
- * differs from the Java name. An example is the full name of a service in a {@code .proto} file: {@code
- * grpc.health.v1.Health}.
+ * Sets the name on the wire of a service interface, a method, or an exception encoded in hessian2, if it differs from
+ * the Java name. An example is the full name of a service in a {@code .proto} file: {@code grpc.health.v1.Health}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

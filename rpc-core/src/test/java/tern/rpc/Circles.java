@@ -14,14 +14,17 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Finds files of one package that all know each other, directly or through others: strongly connected components. */
+/**
+ * Finds circles of files within one package: files that all depend on each other, directly or indirectly (strongly
+ * connected components).
+ */
 public final class Circles {
 
     private final Map<String, Set<String>> known = new TreeMap<>();
 
     private Circles() {}
 
-    /** Returns the circles of more than one file, as names of top-level classes. */
+    /** Returns each circle of two or more files as a set of names of top-level classes. */
     public static List<Set<String>> in(JavaClasses classes) {
         Circles circles = new Circles();
         for (JavaClass type : classes) {

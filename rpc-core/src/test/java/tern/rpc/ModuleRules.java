@@ -84,8 +84,8 @@ public abstract class ModuleRules {
     }
 
     /**
-     * Fails if the watched package depends on a package of Tern other than itself, the base package and the listed
-     * ones.
+     * Fails if the watched package depends on a package of Tern that is neither itself, the base package nor a listed
+     * one.
      */
     protected final void onlySees(String watched, String... others) {
         DescribedPredicate<JavaClass> ours = resideInAPackage("tern.rpc.*..");
@@ -105,7 +105,7 @@ public abstract class ModuleRules {
         rule.allowEmptyShould(true).check(module);
     }
 
-    /** Returns the folder of the module's main classes. The class path also holds those of other modules. */
+    /** Returns the folder of the module's main classes. The class path also contains classes of other modules. */
     private Path ownClasses() {
         URL testClasses = getClass().getProtectionDomain().getCodeSource().getLocation();
         try {

@@ -26,9 +26,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks which package may import which. A rule about a missing package holds. */
+/** Checks which package may import which. A rule passes if its package does not exist. */
 class ArchitectureTest {
-    /** The classes that are a protocol of HTTP. */
+    /** Matches the classes that implement an HTTP protocol. */
     private static final Pattern PROTOCOL =
             Pattern.compile("(GrpcWeb|Grpc|Connect|Json)(Unary|Stream|Get)?(Form|Encoding)");
 
@@ -131,7 +131,7 @@ class ArchitectureTest {
         rule.allowEmptyShould(true).check(TRANSPORT);
     }
 
-    /** Returns the folder of this module's main classes. The class path also holds those of other modules. */
+    /** Returns the folder of this module's main classes. The class path also contains classes of other modules. */
     private static Path ownClasses() {
         URL testClasses =
                 ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();

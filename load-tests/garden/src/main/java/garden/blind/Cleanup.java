@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.stereotype.Component;
 
-/** Memory that a service keeps, and ends of work that ask for a collection. */
+/** Memory that a service keeps, and work that requests a collection at its end. */
 @Component
 class Cleanup implements Step {
 
-    private final List<Map<String, String>> pages = new ArrayList<>(); // control thread only
+    private final List<Map<String, String>> pages = new ArrayList<>(); // used only by the control thread
 
     Cleanup() {
         Switches.listen("collector-2", level -> {

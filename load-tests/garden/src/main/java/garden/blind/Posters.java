@@ -16,15 +16,15 @@ import org.springframework.http.client.ClientHttpResponse;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** Requests whose answers nobody reads, and requests to a server that accepts nothing. */
+/** Makes requests whose answers nobody reads, and requests to a server that accepts no connection. */
 @Component
 class Posters implements Step {
 
     private final Carriers carriers;
     private final RestClient survey;
     private final Queue<ClientHttpResponse> open = new ConcurrentLinkedQueue<>();
-    private final List<Socket> waiting = new ArrayList<>(); // control thread only
-    private @Nullable ServerSocket full; // control thread only
+    private final List<Socket> waiting = new ArrayList<>(); // used only by the control thread
+    private @Nullable ServerSocket full; // used only by the control thread
     private volatile int fullPort;
 
     Posters(Carriers carriers, RestClient.Builder builder) {
@@ -88,7 +88,7 @@ class Posters implements Step {
                 try {
                     socket.connect(server.getLocalSocketAddress());
                 } catch (IOException e) {
-                    // the queue is full, as it should be
+                    // the accept queue is full, as intended
                 }
             });
             thread.setDaemon(true);

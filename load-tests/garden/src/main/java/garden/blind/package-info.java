@@ -1,4 +1,7 @@
-/** The blind half of the garden: faults that nobody reads before the rules are changed. */
+/**
+ * The blind half of the garden. The authors of the diagnosis rules must not read its faults before they change the
+ * rules.
+ */
 @NullMarked
 package garden.blind;
 

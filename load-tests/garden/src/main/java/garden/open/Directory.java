@@ -15,7 +15,7 @@ import org.springframework.http.client.HttpComponentsClientHttpRequestFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** A client that asks the resolver for each request, since its connections live for a moment. */
+/** A client with short-lived connections, so it resolves the host name for each request. */
 @Component
 class Directory implements Step {
 

@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** The rounds of the replay, and faults that were used to write the rules. */
+/** The rounds of the replay, and other faults that were used to write the rules. */
 final class KnownFaults {
 
     private KnownFaults() {}

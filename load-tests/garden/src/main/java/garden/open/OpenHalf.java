@@ -5,7 +5,7 @@ import garden.run.Half;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Faults, pairs and healthy situations of the open half. */
+/** The faults, pairs and healthy situations of the open half. */
 public final class OpenHalf implements Half {
 
     @Override

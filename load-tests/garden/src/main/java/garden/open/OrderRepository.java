@@ -13,7 +13,7 @@ import org.springframework.stereotype.Component;
 class OrderRepository implements Step {
 
     private final DataSource source;
-    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>(); // so that the fault can be taken back
+    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>(); // kept so that the fault can be undone
 
     OrderRepository(DataSource source) {
         this.source = source;
@@ -31,7 +31,7 @@ class OrderRepository implements Step {
         }
     }
 
-    @SuppressWarnings("resource") // the fault
+    @SuppressWarnings("resource") // the connection is not closed, which is the fault
     private void export() {
         try {
             Connection connection = source.getConnection();

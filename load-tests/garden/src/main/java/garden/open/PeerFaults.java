@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** Faults of peers and of the way to them. */
+/** Faults of peers and of the links to them. */
 final class PeerFaults {
 
     private PeerFaults() {}

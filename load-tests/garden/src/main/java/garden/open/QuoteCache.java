@@ -9,7 +9,7 @@ import org.springframework.stereotype.Component;
 @Component
 class QuoteCache implements Step {
 
-    private final List<byte[]> quotes = new ArrayList<>(); // control thread only
+    private final List<byte[]> quotes = new ArrayList<>(); // used only by the control thread
 
     @SuppressWarnings("unused") // keeps the optimizer from removing the allocation
     private volatile byte[] last = {};

@@ -12,7 +12,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
 import org.springframework.stereotype.Component;
 
-/** Asks Redis in ways that do not scale. */
+/** Uses Redis in ways that do not scale. */
 @Component
 class Regions implements Step {
 

@@ -1,4 +1,4 @@
-/** The open half of the garden: faults whose answers everybody may read. */
+/** The open half of the garden: faults whose answers may be read at any time. */
 @NullMarked
 package garden.open;
 

@@ -6,10 +6,10 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the diagnosis said. */
+/** The answer of the diagnosis. */
 record Answer(String state, List<Found> causes) {
 
-    /** Fields of a cause that speak of something else than the cause. */
+    /** Fields of a cause that do not describe the cause itself. */
     private static final Set<String> OTHERS = Set.of("symptoms", "acquitted", "brings", "not");
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -17,7 +17,7 @@ record Answer(String state, List<Found> causes) {
     /**
      * A cause.
      *
-     * @param all every text of the cause but those on symptoms and on what it is not
+     * @param all all texts of the cause, except symptoms and acquitted suspects
      */
     record Found(String title, String change, String all) {}
 
@@ -40,13 +40,13 @@ record Answer(String state, List<Found> causes) {
         return new Answer(text(root.path("state")), causes);
     }
 
-    /** The property that a change sets, which its text need not repeat. */
+    /** The property that a change sets. The text of the change need not repeat it. */
     private static String setting(JsonNode change) {
         String property = text(change.path("property"));
         return property.isEmpty() ? "" : " (" + property + "=" + text(change.path("to")) + ")";
     }
 
-    /** Status in an answer of {@code /actuator/health}. */
+    /** The status in an answer of {@code /actuator/health}. */
     static String status(String json) {
         return text(JSON.readTree(json).path("status"));
     }

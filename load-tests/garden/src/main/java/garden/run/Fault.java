@@ -3,14 +3,17 @@ package garden.run;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A fault, a pair of faults, or a healthy situation of the garden, and its truth. Built once, then read alone. */
+/**
+ * A fault, a pair of faults, or a healthy situation of the garden, with its truth. It is not changed after it was
+ * built.
+ */
 public final class Fault {
 
-    /** No property that sizes something helps. */
+    /** The truth that no property for a size helps. */
     public static final String NO_SIZE =
             "(max-active|max-total|max-idle|maximum-pool-size|max-per-host|max-wait|threads|queue-capacity)=\\S*\\d";
 
-    /** Plants a fault. */
+    /** An action that plants a fault. */
     public interface Plant {
         void into(Garden garden) throws Exception;
     }
@@ -27,12 +30,12 @@ public final class Fault {
         this.text = text;
     }
 
-    /** A fault without truths is a healthy situation. */
+    /** Creates a fault. It is a healthy situation if it gets no truths. */
     public static Fault of(String name, Stand stand, String text) {
         return new Fault(name, stand, text);
     }
 
-    /** Adds what is wrong, each by a regular expression: kind, place, right change, harmful change. */
+    /** Adds a truth. Each part is a regular expression: kind, place, right change, harmful change. */
     public Fault truth(String kind, String place, String change, String forbidden) {
         truths.add(Truth.of(kind, place, change, forbidden));
         return this;
@@ -43,7 +46,7 @@ public final class Fault {
         return this;
     }
 
-    /** Two faults at once. */
+    /** Creates a pair of faults that are planted together. */
     public static Fault pair(String name, Fault one, Fault other) {
         if (one.stand != other.stand) {
             throw new IllegalArgumentException(name + " has two stands, " + one.stand + " and " + other.stand);

@@ -2,7 +2,9 @@ package garden.run;
 
 import garden.world.World;
 
-/** What a fault may change: the shop's switches, the load, and all that the shop depends on. */
+/**
+ * The things that a fault may change: the switches of the shop, the load, and the services that the shop depends on.
+ */
 public record Garden(World world, Shop shop, Load load) {
 
     /** Sets a switch of the shop. */

@@ -1,6 +1,6 @@
 package garden.run;
 
-/** Words by which a fair answer may name each kind of cause, as regular expressions. */
+/** The words by which a correct answer may name each kind of cause, as regular expressions. */
 public final class Kind {
 
     public static final String CODE = "comput|\\bcode\\b|cpu|processor|busy|hot (method|code)|loop|runs? in";

@@ -3,7 +3,9 @@ package garden.run;
 import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
 
-/** Shows one fault: it appears, is diagnosed, is taken back, and the shop recovers. Confined to one thread. */
+/**
+ * Shows the course of one fault: it appears, is diagnosed and undone, and the shop recovers. Confined to one thread.
+ */
 final class Live {
 
     private static final int DIAGNOSIS_SECONDS = 40;
@@ -26,7 +28,7 @@ final class Live {
             say("No diagnosis within " + DIAGNOSIS_SECONDS + " s.");
         } else {
             say(String.format("Diagnosed after %.0f s:", seconds));
-            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // for figures of some more calls
+            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // waits until the figures include more calls
         }
         System.out.println("\n" + garden.shop().diagnosis("text/plain"));
         say(String.format(

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Calls the shop at a steady rate, whether it answers or not. Thread-safe. */
+/** Calls the shop at a steady rate, even if the shop does not answer. Thread-safe. */
 public final class Load implements AutoCloseable {
 
     private static final int MAX_CALLERS = 300;
@@ -27,8 +27,8 @@ public final class Load implements AutoCloseable {
     private volatile int documentBytes;
     private volatile double perTick = 1;
     private volatile double wave;
-    private double due; // clock thread only
-    private long ticks; // clock thread only
+    private double due; // used only by the clock thread
+    private long ticks; // used only by the clock thread
 
     Load(OrderService orders) {
         this.orders = orders;
@@ -41,17 +41,17 @@ public final class Load implements AutoCloseable {
         return thread;
     }
 
-    /** The usual rate is 40 calls a second. */
+    /** Multiplies the usual rate of 40 calls a second by this factor. */
     public void factor(double times) {
         perTick = times;
     }
 
-    /** Lets the rate rise and fall by this share every eight seconds. */
+    /** Makes the rate rise and fall by this share every eight seconds. */
     public void wave(double share) {
         wave = share;
     }
 
-    /** One of four calls carries a document of this size. */
+    /** Adds a document of this size to one of four calls. */
     public void documents(int bytes) {
         documentBytes = bytes;
     }
@@ -66,7 +66,7 @@ public final class Load implements AutoCloseable {
         return calls.sum();
     }
 
-    /** Calls that failed or ended later than the target. */
+    /** The number of calls that failed or took longer than the target. */
     long bad() {
         return bad.sum();
     }

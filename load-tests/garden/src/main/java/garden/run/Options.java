@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the command was asked for.
+ * The arguments of the command.
  *
  * @param only names of faults; all if empty
  * @param half name of a half; both if empty
  * @param showBlind whether the answers for the blind half are shown
- * @param fresh whether faults that were run already are run again
- * @param live whether one fault is shown as it appears and goes
+ * @param fresh whether faults that already have a verdict are run again
+ * @param live whether the course of one fault is shown
  * @param mariaDb whether the database is MariaDB instead of H2
  * @param answers folder for the full answers
  */

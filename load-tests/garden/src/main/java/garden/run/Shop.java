@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The shop in a process of its own. Its log is read through a pipe, which may be slow. */
+/** The shop in a separate process. Its log is read through a pipe, which may be slow. */
 public final class Shop implements AutoCloseable {
 
     private static final int START_SECONDS = 240;
@@ -112,12 +112,12 @@ public final class Shop implements AutoCloseable {
         return Integer.parseInt(ports.getProperty(name));
     }
 
-    /** Lines of Tern's own in the log so far, at WARN or above. */
+    /** The number of log lines from Tern so far, at WARN or above. */
     int warnings() {
         return warnings.get();
     }
 
-    /** Reads at most this many lines of the log each second; 0 for no limit. */
+    /** Limits the number of log lines that are read each second; 0 for no limit. */
     public void quiet(int lines) {
         linesPerSecond = lines;
     }

@@ -2,7 +2,7 @@ package garden.run;
 
 import java.util.List;
 
-/** One way to run the shop. Faults with the same stand share a process. */
+/** A configuration of the shop. Faults of the same stand share a process. */
 public enum Stand {
     DRUID(
             false,
@@ -15,7 +15,7 @@ public enum Stand {
             "--spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
             "--spring.datasource.hikari.maximum-pool-size=10",
             "--spring.data.redis.client-type=lettuce"),
-    /** Two HTTP connections to one host. */
+    /** At most two HTTP connections to one host. */
     SMALL(
             false,
             false,
@@ -24,14 +24,14 @@ public enum Stand {
             "--spring.data.redis.client-type=jedis",
             "--rpc.pools.http.max-total=64",
             "--rpc.pools.http.max-per-host=2"),
-    /** Two connections to a database that is some milliseconds away. */
+    /** At most two connections to a database that is some milliseconds away. */
     TIGHT(
             false,
             false,
             "--spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
             "--spring.datasource.hikari.maximum-pool-size=2",
             "--spring.data.redis.client-type=jedis"),
-    /** Logs by Log4j 2, each line on the thread of the call. */
+    /** Log4j 2, where the thread of the call writes each line. */
     LOG4J(
             false,
             false,
@@ -56,7 +56,7 @@ public enum Stand {
     private final boolean java25;
     private final boolean web;
 
-    @SuppressWarnings("ImmutableEnumChecker") // a list that cannot change
+    @SuppressWarnings("ImmutableEnumChecker") // the list is immutable
     private final List<String> settings;
 
     Stand(boolean java25, boolean web, String... settings) {
@@ -65,17 +65,17 @@ public enum Stand {
         this.settings = List.of(settings);
     }
 
-    /** Whether it needs JDK 21 or later. */
+    /** Whether the stand needs JDK 21 or later. */
     boolean java25() {
         return java25;
     }
 
-    /** Whether web requests are its calls. */
+    /** Whether the calls of the stand are web requests. */
     boolean web() {
         return web;
     }
 
-    /** Whether a file of the class path belongs to the shop of this stand, which has one library for its log. */
+    /** Whether the shop of this stand needs a file of the class path. Each stand uses a single logging library. */
     boolean uses(String jar) {
         return this == LOG4J
                 ? !jar.startsWith("logback-") && !jar.startsWith("log4j-to-slf4j")

@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plants faults into one running shop. Gardens that run side by side share a lock, so that one fault is planted at a time.
- * Confined to one thread.
+ * Plants faults into one running shop. Gardens that run in parallel share a lock, so that only one fault is planted at
+ * a time. Confined to one thread.
  */
 final class Trial {
 
@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // a fault of the other garden took processors from this one
+                awaitHealthy(); // a fault of the other garden may have taken processor time from this one
             }
         }
         throw new IllegalStateException("the loop above returns");
@@ -59,7 +59,7 @@ final class Trial {
             seconds = fault.healthy() ? awaitAlarm() : awaitCause(bad);
             answer = Answer.of(garden.shop().diagnosis("application/json"));
             text = garden.shop().diagnosis("text/plain");
-        } catch (IOException e) { // a shop that does not answer has no diagnosis
+        } catch (IOException e) { // the shop does not answer, so there is no diagnosis
             seconds = -1;
             answer = Answer.of("{\"state\":\"NO ANSWER\"}");
             text = e.toString();
@@ -77,7 +77,7 @@ final class Trial {
     private void heal() throws Exception {
         try {
             garden.heal();
-        } catch (IOException e) { // it does not answer; it is started again
+        } catch (IOException e) { // the shop does not answer, so it is started again
             broken = true;
         }
     }
@@ -116,7 +116,9 @@ final class Trial {
         return Answer.of(garden.shop().diagnosis("application/json")).misses();
     }
 
-    /** @return whether the next fault may be planted; else the shop has to be started again */
+    /**
+     * @return whether the next fault may be planted; if not, the shop must be started again
+     */
     boolean awaitHealthy() throws Exception {
         if (broken) {
             return false;
@@ -131,7 +133,7 @@ final class Trial {
                 }
             }
         } catch (IOException e) {
-            return false; // it does not answer
+            return false; // the shop does not answer
         }
         return false;
     }

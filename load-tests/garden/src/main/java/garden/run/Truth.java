@@ -3,12 +3,13 @@ package garden.run;
 import java.util.regex.Pattern;
 
 /**
- * What is wrong, in words that a fair answer may use.
+ * The true cause of a fault, in words that a correct answer may use.
  *
- * @param kind kind of the cause
- * @param place where it is
- * @param change what the change has to say
- * @param forbidden what the change must not say, such as a property that cannot help; never matches if there is none
+ * @param kind the kind of the cause
+ * @param place the place of the cause
+ * @param change the text that the change must contain
+ * @param forbidden the text that the change must not contain, such as a property that cannot help; never matches if
+ *     there is none
  */
 record Truth(Pattern kind, Pattern place, Pattern change, Pattern forbidden) {
 
@@ -20,7 +21,10 @@ record Truth(Pattern kind, Pattern place, Pattern change, Pattern forbidden) {
         return Pattern.compile(text, Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
     }
 
-    /** Whether a cause is this one: its title has the kind, and title, change or evidence have the place. */
+    /**
+     * Whether a cause names this truth. The title must contain the kind. The title, the change or the evidence must
+     * contain the place.
+     */
     boolean isNamedBy(Answer.Found cause) {
         return kind.matcher(cause.title()).find() && place.matcher(cause.all()).find();
     }

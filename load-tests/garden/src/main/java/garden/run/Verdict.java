@@ -8,11 +8,11 @@ import java.util.Locale;
 import java.util.Properties;
 
 /**
- * The diagnosis of a fault beside its truth.
+ * The diagnosis of a fault, compared with its truth.
  *
  * @param bad share of calls that were late or failed while the fault was planted
  * @param seconds from the first second with bad calls until the first cause; -1 if there was none
- * @param alarm whether a healthy situation was called a miss, or logged as a warning
+ * @param alarm whether a healthy situation was reported as a miss, or logged as a warning
  */
 record Verdict(
         String name,
@@ -43,14 +43,14 @@ record Verdict(
                 !truths.isEmpty()
                         && truths.stream().allMatch(truth -> causes.stream().anyMatch(cause -> truth.isNamedBy(cause))),
                 truths.stream().anyMatch(truth -> truth.isNamedBy(top) && truth.isChangedBy(top)),
-                // of a pair, one may need the property that cannot help the other
+                // in a pair, the change for one fault may be forbidden for the other
                 harmful && truths.stream().noneMatch(truth -> truth.isNamedBy(top) && truth.isChangedBy(top)),
                 alarm,
                 top.title(),
                 top.change());
     }
 
-    /** Whether a fault made calls miss the target, or a healthy situation made none. Others do not count. */
+    /** Whether the run counts: a fault must make calls miss the target, and a healthy situation must not. */
     boolean valid() {
         return healthy ? bad < EFFECT : bad >= EFFECT;
     }
@@ -114,7 +114,7 @@ record Verdict(
                 values.getProperty("change"));
     }
 
-    /** Whether this file has the verdict of that commit. */
+    /** Whether this file contains a verdict for that commit. */
     static boolean isOf(Path file, String commit) throws IOException {
         return Files.exists(file) && commit.equals(load(file).getProperty("commit"));
     }

@@ -1,4 +1,4 @@
-/** Plants one fault after the other into the shop, and compares the diagnosis with the truth. */
+/** Plants one fault after another into the shop, and compares the diagnosis with the truth. */
 @NullMarked
 package garden.run;
 

@@ -7,7 +7,7 @@ import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** Two companies that carry parcels: one is asked through Apache's HTTP client, the other through the JDK's. */
+/** Two parcel companies. One is called through Apache's HTTP client, the other through the JDK's. */
 @Component
 public class Carriers {
 
@@ -37,7 +37,7 @@ public class Carriers {
         return text(parcel, "/track/{id}", id);
     }
 
-    /** The client with pooled connections. */
+    /** The HTTP client with pooled connections. */
     public RestClient express() {
         return express;
     }

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Sets switches on request: {@code /set?name=level}, {@code /clear}, {@code /stop}. It is a server of its own, so that its
- * requests are no calls of the shop.
+ * Sets switches on request: {@code /set?name=level}, {@code /clear}, {@code /stop}. It is a separate server, so its
+ * requests do not count as calls of the shop.
  */
 final class Control {
 

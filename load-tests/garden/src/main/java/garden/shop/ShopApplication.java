@@ -11,7 +11,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.scheduling.annotation.EnableAsync;
 
-/** The shop. */
+/** The application of the shop. */
 @SpringBootApplication(scanBasePackages = {"garden.shop", "garden.open", "garden.blind"})
 @AutoConfigurationPackage(basePackages = "garden")
 @EnableAsync

@@ -1,6 +1,6 @@
 package garden.shop;
 
-/** A part of the work on an order. A fault is code of a step that runs while its switch is on. */
+/** A part of the work on an order. A fault is code in a step that runs while its switch is on. */
 public interface Step {
 
     /** Called for three of five calls. */

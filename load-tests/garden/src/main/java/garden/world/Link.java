@@ -11,7 +11,7 @@ import java.net.StandardSocketOptions;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A proxy between the shop and a store or peer. It can be slow, silent, narrow, or cut connections. Thread-safe. */
+/** A proxy between the shop and a database or peer. It can delay, block, throttle or cut connections. Thread-safe. */
 public final class Link implements AutoCloseable {
 
     private final ServerSocket server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
@@ -33,27 +33,27 @@ public final class Link implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** Milliseconds that each part of a request is held while nothing is wrong. */
+    /** Sets the usual delay of each part of a request in milliseconds, without a fault. */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }
 
-    /** More milliseconds that each part of a request is held. */
+    /** Sets the additional delay of each part of a request in milliseconds. */
     public void requestDelay(int millis) {
         requestDelay = millis;
     }
 
-    /** Milliseconds until a new connection is forwarded. */
+    /** Sets the delay before a new connection is forwarded, in milliseconds. */
     public void connectDelay(int millis) {
         connectDelay = millis;
     }
 
-    /** Width in the direction of answers; 0 for no limit. */
+    /** Limits the bandwidth of answers; 0 for no limit. */
     public void bytesPerMilli(int bytes) {
         bytesPerMilli = bytes;
     }
 
-    /** Drops nothing and forwards nothing: a peer that became unreachable without a word. */
+    /** Forwards nothing and closes nothing, like a peer that became unreachable. */
     public void silent(boolean on) {
         silent = on;
         if (!on) {
@@ -126,7 +126,7 @@ public final class Link implements AutoCloseable {
                 out.write(buffer, 0, length);
             }
         } catch (IOException e) {
-            // one side has gone; the other is closed with it
+            // one side has closed; the other is closed with it
         } finally {
             open.remove(from);
             open.remove(to);
@@ -148,10 +148,10 @@ public final class Link implements AutoCloseable {
 
     private static void cut(Socket socket) {
         try {
-            socket.setOption(StandardSocketOptions.SO_LINGER, 0); // a reset instead of an orderly end
+            socket.setOption(StandardSocketOptions.SO_LINGER, 0); // a reset instead of an orderly close
             socket.close();
         } catch (IOException e) {
-            // it is closed already
+            // the connection is already closed
         }
     }
 

@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The processors that the shop shares: neighbours, allowed processors, and a quota where the kernel allows one. */
+/**
+ * The processors that the shop shares: competing processes, allowed processors, and a quota if the kernel allows one.
+ */
 public final class Machine {
 
     private static final Path GROUPS = Path.of("/sys/fs/cgroup/cpu");
@@ -16,7 +18,7 @@ public final class Machine {
     private final List<Process> neighbours = new ArrayList<>();
     private long pid;
 
-    /** Names the process of the shop, and puts it into a control group of its own if the kernel allows that. */
+    /** Sets the process of the shop, and moves it to its own control group if the kernel allows it. */
     public void shop(long pid) throws IOException {
         this.pid = pid;
         if (allowsQuota()) {
@@ -25,14 +27,14 @@ public final class Machine {
         }
     }
 
-    /** Starts processes that compute, each for at most a minute. */
+    /** Starts competing processes that use processors for at most a minute. */
     public void neighbours(int count) throws IOException {
         for (int i = 0; i < count; i++) {
             neighbours.add(new ProcessBuilder("timeout", "60", "sh", "-c", "while :; do :; done").start());
         }
     }
 
-    /** Limits the shop, and processes that compute, to one processor. */
+    /** Limits the shop and the competing processes to one processor. */
     public void oneProcessor(int neighbours) throws IOException {
         run("taskset", "-ap", "-c", "0", String.valueOf(pid));
         for (int i = 0; i < neighbours; i++) {
@@ -42,12 +44,15 @@ public final class Machine {
         }
     }
 
-    /** Whether this kernel lets us set a quota (control groups of version 1, as root). */
+    /** Whether this process may set a quota (requires control groups of version 1 and root). */
     private static boolean allowsQuota() {
         return Files.isWritable(GROUPS.resolve("cgroup.procs"));
     }
 
-    /** Gives the shop a share of one processor, in percent, by periods of 100 ms. Does nothing where it cannot. */
+    /**
+     * Limits the shop to a share of one processor, in percent, with periods of 100 ms. Does nothing if quotas are not
+     * allowed.
+     */
     public void quota(int percent) throws IOException {
         if (!Files.exists(GROUP)) {
             return;

@@ -10,7 +10,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.List;
 
-/** MariaDB as installed on this machine, in a folder of its own. */
+/** The MariaDB that is installed on this machine, with its own data folder. */
 final class MariaDbEngine implements Engine {
 
     private static final int START_SECONDS = 60;

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An HTTP server that the shop asks. Thread-safe. */
+/** An HTTP server that the shop calls. Thread-safe. */
 public final class Peer {
 
     private final HttpServer server =
@@ -35,22 +35,22 @@ public final class Peer {
         return server.getAddress().getPort();
     }
 
-    /** Milliseconds before an answer while nothing is wrong. */
+    /** Sets the usual time before an answer in milliseconds, without a fault. */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }
 
-    /** More milliseconds before the head of an answer. */
+    /** Sets the additional time before the head of an answer in milliseconds. */
     public void delay(int millis) {
         delay = millis;
     }
 
-    /** Milliseconds between head and body. */
+    /** Sets the time between head and body in milliseconds. */
     public void bodyDelay(int millis) {
         bodyDelay = millis;
     }
 
-    /** One of this many requests gets status 503; 0 for none. */
+    /** Makes one in this number of requests fail with status 503; 0 for none. */
     public void failEach(int requests) {
         failEach = requests;
     }

@@ -8,7 +8,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
 
-/** The application that answers for rates. */
+/** The application that provides rates. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
 @Import(RateDesk.class)

@@ -12,17 +12,17 @@ public class RateDesk implements RateService {
     private volatile int discountDelay;
     private volatile boolean failing;
 
-    /** Milliseconds that a rate takes. */
+    /** Sets the duration of the method for rates in milliseconds. */
     public void rateDelay(int millis) {
         rateDelay = millis;
     }
 
-    /** Milliseconds that a discount takes. */
+    /** Sets the duration of the method for discounts in milliseconds. */
     public void discountDelay(int millis) {
         discountDelay = millis;
     }
 
-    /** Lets every call fail. */
+    /** Makes every call fail. */
     public void failing(boolean on) {
         failing = on;
     }

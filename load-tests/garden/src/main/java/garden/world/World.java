@@ -10,7 +10,7 @@ import java.util.Objects;
 import org.springframework.context.ConfigurableApplicationContext;
 import redis.embedded.RedisServer;
 
-/** The stores and peers of the shop. Confined to one thread, except for the parts that say otherwise. */
+/** The databases and peers of the shop. Confined to one thread, except for parts that are documented as thread-safe. */
 public final class World implements AutoCloseable {
 
     private final Store redis = new Store();
@@ -26,13 +26,15 @@ public final class World implements AutoCloseable {
             Integer.parseInt(Objects.requireNonNull(rates.getEnvironment().getProperty("local.rpc.port"))));
     private final Machine machine = new Machine();
 
-    /** @param mariaDb whether the database is MariaDB, which has to be installed, instead of H2 */
+    /**
+     * @param mariaDb whether the database is MariaDB, which must be installed, instead of H2
+     */
     public World(boolean mariaDb) throws IOException, SQLException {
         database = new Database(mariaDb ? new MariaDbEngine() : new H2Engine());
         databaseLink = new Link(database.port());
     }
 
-    /** Redis, a process of its own. */
+    /** Redis in a separate process. */
     static final class Store {
 
         private final int port;
@@ -91,7 +93,7 @@ public final class World implements AutoCloseable {
         return machine;
     }
 
-    /** Arguments by which the shop finds all of this. */
+    /** The arguments with which the shop finds all databases and peers. */
     public List<String> addresses() {
         List<String> addresses = new ArrayList<>(database.address(databaseLink.port()));
         addresses.addAll(List.of(
@@ -103,7 +105,7 @@ public final class World implements AutoCloseable {
         return addresses;
     }
 
-    /** Takes every fault of stores, peers and links back. */
+    /** Undoes every fault of databases, peers and links. */
     public void heal() throws SQLException, IOException {
         for (Link link : List.of(redisLink, databaseLink, expressLink, parcelLink, ratesLink)) {
             link.heal();

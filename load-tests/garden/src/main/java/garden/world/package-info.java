@@ -1,4 +1,4 @@
-/** What the shop depends on: stores, peers, and the links to them, each with switches of its own. */
+/** The environment of the shop: databases, peers, and the links to them. Each has its own switches. */
 @NullMarked
 package garden.world;
 

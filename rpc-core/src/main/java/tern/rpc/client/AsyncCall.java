@@ -12,7 +12,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * An asynchronous call over all its attempts. There is one attempt at a time. Any thread may call {@link #cancel()}.
+ * An asynchronous call including all its attempts. Attempts follow one another. Any thread may call {@link #cancel()}.
  */
 final class AsyncCall implements PendingCall.Completion, SentCall {
 
@@ -21,12 +21,13 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private final Invocation call;
     private final PendingCall.Completion done;
 
-    private volatile int attempts; // written by the thread of the current attempt only
+    private volatile int attempts; // written only by the thread of the current attempt
     private volatile @Nullable Target used;
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
     private volatile boolean last;
-    private @Nullable RpcException before; // used by the thread of the current attempt only
+    // the failure of the previous attempt; used only by the thread of the current attempt
+    private @Nullable RpcException before;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
         this.endpoints = endpoints;
@@ -48,13 +49,13 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     }
 
     private void attemptNow() {
-        int number = attempts + 1; // one thread after another
+        int number = attempts + 1; // no lock is needed, because attempts follow one another
         attempts = number;
         Target chosen;
         try {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // also thrown by a balancer or source
+        } catch (Throwable e) { // may also be thrown by a balancer or source
             done.completed(null, e);
             return;
         }
@@ -109,7 +110,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         }
     }
 
-    /** Lets no attempt follow the current one. Any thread may call this. */
+    /** Makes the current attempt the last one. Any thread may call this. */
     void lastAttempt() {
         last = true;
     }
@@ -145,7 +146,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            boolean isConnecting = target.connection().isConnecting(); // false if calls wait for its first sign
+            // false if calls already wait for the first sign of life of the connection
+            boolean isConnecting = target.connection().isConnecting();
             attempt.fail(TimeOuts.late(attempt, target.endpoint(), isConnecting));
         }
     }

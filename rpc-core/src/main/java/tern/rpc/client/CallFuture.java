@@ -42,7 +42,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         return call == null ? null : call.endpoint();
     }
 
-    /** Runs the action when the caller gives up, or at once if it already has. */
+    /** Runs the action when the caller cancels the call, or at once if it has already done so. */
     void onCancel(Runnable action) {
         cancelAction = action;
         if (isCancelled()) {
@@ -50,7 +50,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         }
     }
 
-    /** Ends the call behind the filters if it is still running, because the caller gets a failure now. */
+    /** Ends the call behind the filters if it is still running, because the caller is about to get a failure. */
     void giveUp() {
         Runnable action = cancelAction;
         if (action != null) {

@@ -34,12 +34,12 @@ final class EndpointInvoker implements AutoCloseable {
 
     private static final int MAX_ADDRESSES_NAMED = 5;
 
-    /** The header that names the tag of a call, and the one that forbids providers without a tag. */
+    /** Headers: the first one contains the tag of a call, the second one forbids providers without a tag. */
     private static final String TAG = "dubbo.tag";
 
     private static final String FORCE_TAG = "dubbo.force.tag";
 
-    /** Calls that wait for a provider look for one so often. */
+    /** A call that waits for a provider looks for one at this interval. */
     private static final long LOOK_EVERY_MILLIS = 10;
 
     private final ServiceKey service;
@@ -50,7 +50,7 @@ final class EndpointInvoker implements AutoCloseable {
     private final ScheduledExecutorService timer;
 
     /**
-     * @param executor runs the ends of probes
+     * @param executor runs the completion of probes
      * @param timer looks for providers on behalf of calls that wait
      */
     EndpointInvoker(
@@ -75,7 +75,7 @@ final class EndpointInvoker implements AutoCloseable {
     /**
      * Sends the call and waits for its answer on this thread.
      *
-     * @param last learns the provider of each attempt; null if nobody asks
+     * @param last receives the provider of each attempt; null if not needed
      */
     Response callAndWait(ClientMethod method, Invocation call, @Nullable LastEndpoint last) throws Throwable {
         retries.called();
@@ -116,9 +116,9 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Waits as long as the provider that failed asked for, because the next attempt is sent to it again.
+     * Waits for the time that the failed provider asked for, because the next attempt goes to the same provider.
      *
-     * @return false if the time of the call does not suffice
+     * @return false if the remaining time of the call is too short
      */
     private boolean awaitPushBack(RpcException failure, Invocation call) {
         PushBack pushBack = PushBack.of(failure);
@@ -132,7 +132,7 @@ final class EndpointInvoker implements AutoCloseable {
         return true;
     }
 
-    /** An attempt has ended; the node learns its outcome. */
+    /** Reports the outcome of an ended attempt to the node. */
     void ended(Target target, ClientMethod method, @Nullable RpcException failure, long startedNanos) {
         long now = clock.nanoTime();
         Outcome outcome = Outcomes.of(failure);
@@ -148,7 +148,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Sends a copy of an idempotent call to a provider that was slow or failed, if such a probe is due. Its outcome
-     * shows whether the provider is cured. Nobody waits for it.
+     * shows whether the provider has recovered. The caller does not wait for the probe.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -169,8 +169,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Adds to the failure of the last attempt, which names one address, why no other provider took the call. Up to
-     * {@value #MAX_ADDRESSES_NAMED} addresses are named with their reasons.
+     * Extends the failure of the last attempt, which names one address, by the reasons why no other provider took the
+     * call. It names up to {@value #MAX_ADDRESSES_NAMED} addresses.
      */
     RpcException explained(RpcException failure, Target used) {
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {
@@ -204,7 +204,7 @@ final class EndpointInvoker implements AutoCloseable {
         return target.endpoint() + (reason.isEmpty() ? "" : " (" + reason + ")");
     }
 
-    /** Refuses a call after the deadline of the call being served, because nobody waits for it. */
+    /** Refuses a call after the deadline of the call being served, because nobody waits for the answer any more. */
     void checkDeadline(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
@@ -214,7 +214,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call that makes its attempts itself. */
+    /** Counts a call whose attempts the caller of this method makes itself. */
     void begun() {
         retries.called();
     }
@@ -234,10 +234,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Runs an attempt at the same provider as soon as that one wants it, on the executor of the call.
+     * Runs an attempt at the same provider after the time that the provider asked for, on the executor of the call.
      *
-     * @param failure the failure of the attempt before
-     * @return false if the time of the call does not suffice
+     * @param failure the failure of the previous attempt
+     * @return false if the remaining time of the call is too short
      */
     boolean afterPushBack(RpcException failure, Invocation call, Runnable attempt) {
         PushBack pushBack = PushBack.of(failure);
@@ -268,7 +268,7 @@ final class EndpointInvoker implements AutoCloseable {
                 && failure.wasExecuted() == Executed.NO
                 && !used.isUsable()
                 && remaining > 0) {
-            return true; // there was no connection, so the call still waits for one
+            return true; // no connection was available, so the call still waits for one
         }
         return retries.again(
                 method, failure, number, canGoElsewhere(failure, used, attempt), remaining, used.retries());
@@ -293,7 +293,7 @@ final class EndpointInvoker implements AutoCloseable {
         return false;
     }
 
-    /** The provider of the next attempt, other than that of the attempt before if possible. */
+    /** The provider of the next attempt, if possible not that of the previous attempt. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(key(method, call), tag(call), isTagForced(call), except, clock.nanoTime());
     }
@@ -304,7 +304,7 @@ final class EndpointInvoker implements AutoCloseable {
         Target picked;
         try {
             picked = pick(method, call, besides);
-        } catch (Throwable e) { // also thrown by a balancer or source; the first attempt goes on
+        } catch (Throwable e) { // may also be thrown by a balancer or source; the first attempt continues
             return null;
         }
         return picked == besides || !picked.isUsable() ? null : picked;
@@ -336,7 +336,7 @@ final class EndpointInvoker implements AutoCloseable {
         return chosen == null ? method.waitForReady() : chosen;
     }
 
-    /** Whether the call waits now, because it finds nobody. */
+    /** Whether the call now waits, because no provider is available. */
     boolean isWaiting(ClientMethod method, Invocation call) {
         return waitsForReady(method, call) && !cluster.canTake(tag(call), isTagForced(call));
     }
@@ -355,10 +355,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Continues once there is a provider. Fails the call if it is cancelled or its deadline is over before.
+     * Continues as soon as there is a provider. Fails the call if it is cancelled first, or its deadline passes.
      *
-     * @param cancelled gives the failure of a cancelled call, or null
-     * @param next runs on the call's executor, as {@code failed}
+     * @param cancelled returns the failure of a cancelled call, or null
+     * @param next runs on the call's executor, like {@code failed}
      */
     void whenReady(
             Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
@@ -374,7 +374,7 @@ final class EndpointInvoker implements AutoCloseable {
                         () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
             }
         } catch (RejectedExecutionException e) {
-            next.run(); // the client is closed, which fails the call
+            next.run(); // the closed client fails the call
         }
     }
 
@@ -393,7 +393,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Refuses a call whose time was over before there was a provider. */
+    /** Refuses a call whose time ran out before there was a provider. */
     private void checkWait(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(

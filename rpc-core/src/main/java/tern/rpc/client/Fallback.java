@@ -17,8 +17,8 @@ import tern.rpc.limit.SeldomWarning;
 import tern.rpc.stream.Shapes;
 
 /**
- * Answers calls of one service at the caller if the providers are out of reach or refuse. The failure of the call is
- * still counted by its meters. Thread-safe.
+ * Answers calls of one service at the caller if the providers cannot be reached or refuse the calls. The failure of the
+ * call is still counted by its meters. Thread-safe.
  */
 final class Fallback {
 
@@ -29,8 +29,8 @@ final class Fallback {
     private final SeldomWarning warning;
 
     /**
-     * @param targets gives an implementation of the interface of the service
-     * @param answered counts the calls that it answers
+     * @param targets supplies an implementation of the interface of the service
+     * @param answered counts the calls that the fallback answers
      */
     Fallback(Supplier<?> targets, LongAdder answered, NanoClock clock) {
         this.targets = targets;
@@ -38,7 +38,7 @@ final class Fallback {
         this.warning = new SeldomWarning(LoggerFactory.getLogger(Fallback.class), clock, BETWEEN_WARNINGS);
     }
 
-    /** Whether the failure tells that no provider took the call: unavailable, refused, or too late to be run. */
+    /** Whether the failure means that no provider took the call: it was unavailable, refused, or too late to be run. */
     static boolean covers(Throwable failure) {
         if (!(failure instanceof RpcException rpc)) {
             return false;
@@ -74,7 +74,7 @@ final class Fallback {
         }
     }
 
-    /** Answers a call whose result comes later. */
+    /** Answers a call whose result is completed later. */
     CompletionStage<?> stage(JavaShape shape, Method method, Object[] arguments, Throwable failure) {
         try {
             Object given = value(method, arguments, failure);

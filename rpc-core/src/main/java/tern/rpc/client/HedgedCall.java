@@ -14,7 +14,7 @@ import tern.rpc.transport.PendingCall;
 /**
  * A call of an idempotent method that is sent to a second provider if the first one takes unusually long. The first
  * answer is the outcome, and the other attempt is cancelled. A failure is the outcome only if no attempt can answer any
- * more. Once the second attempt was sent, there are no retries; after a retry, there is no second attempt. Thread-safe.
+ * more. After a hedge was sent there are no retries, and after a retry there is no hedge. Thread-safe.
  */
 final class HedgedCall implements SentCall {
 
@@ -64,7 +64,7 @@ final class HedgedCall implements SentCall {
         AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
         synchronized (this) {
             if (other == null || isSettled()) {
-                hedging.giveBack(); // the first attempt keeps its retries
+                hedging.giveBack(); // the first attempt may still be retried
                 return;
             }
             second = extra;
@@ -73,7 +73,7 @@ final class HedgedCall implements SentCall {
         extra.attemptOnce(other);
         hedging.sent();
         if (isSettled()) {
-            extra.cancel(); // the call has ended while the hedge was sent
+            extra.cancel(); // the call ended while the hedge was being sent
         }
     }
 

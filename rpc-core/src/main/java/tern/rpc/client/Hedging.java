@@ -11,9 +11,9 @@ import tern.rpc.cluster.AttemptBudget;
 import tern.rpc.metrics.RecentPercentile;
 
 /**
- * When calls of one idempotent method are sent to a second provider: if they take longer than 95 of 100 attempts, at
- * least {@value #MIN_MILLIS} ms. At most 5 of 100 calls of the service are hedged, and none while its budget for
- * retries is short. Thread-safe.
+ * Decides when a call of one idempotent method is sent to a second provider: when it takes longer than 95 of 100
+ * attempts and at least {@value #MIN_MILLIS} ms. At most 5 of 100 calls of the service are hedged, and none while its
+ * budget for retries is nearly spent. Thread-safe.
  */
 final class Hedging {
 
@@ -53,7 +53,7 @@ final class Hedging {
     /**
      * Counts a call and plans its hedge.
      *
-     * @param runsOn runs the hedge, which encodes the request
+     * @param runsOn runs the hedge, including the encoding of the request
      * @return null if the usual time of the method is not known yet
      */
     @Nullable
@@ -65,7 +65,7 @@ final class Hedging {
                 : timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
     }
 
-    /** Takes one hedge from the budget, if there is one. */
+    /** Takes one hedge from the budget. Returns false if the budget is spent. */
     boolean spend() {
         return !budget.retries.isShort() && budget.hedges.spend();
     }
@@ -80,7 +80,7 @@ final class Hedging {
         budget.hedges.giveBack();
     }
 
-    /** An attempt has ended or was given up. */
+    /** Records the duration of an attempt that has ended or was given up. */
     void took(long nanos) {
         times.add(nanos);
     }

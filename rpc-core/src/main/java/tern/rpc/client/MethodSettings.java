@@ -4,13 +4,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings for calls of a method. A null value is taken from the next level: method, service, annotations of the
- * interface, client.
+ * The settings for calls of a method. A null value is taken from the next level. The order is: method, service,
+ * annotations of the interface, client.
  *
  * @param timeout including all attempts
  * @param idempotent whether a call may be repeated after it may have run
  * @param oneWay whether the caller does not wait for an answer
- * @param timeoutFrom the origin of the timeout, usually a property; messages of late calls name it
+ * @param timeoutFrom the origin of the timeout, usually a property; messages about late calls name it
  * @param waitForReady whether calls that find no provider wait for one within their deadline
  * @param hashKey the name of the argument whose value is the key of consistent hashing
  * @param hedged whether a slow call of an idempotent method is also sent to a second provider
@@ -50,7 +50,11 @@ public record MethodSettings(
         return withTimeout(timeout, null);
     }
 
-    /** @param from the origin of the timeout, for messages */
+    /**
+     * Returns a copy with another timeout.
+     *
+     * @param from the origin of the timeout, for messages
+     */
     public MethodSettings withTimeout(Duration timeout, @Nullable String from) {
         return new MethodSettings(timeout, idempotent, oneWay, from, waitForReady, hashKey, hedged);
     }
@@ -67,7 +71,11 @@ public record MethodSettings(
         return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
-    /** @param hashKey the name of an argument, which needs class files with parameter names */
+    /**
+     * Returns a copy with the key of consistent hashing.
+     *
+     * @param hashKey the name of an argument; class files must contain parameter names
+     */
     public MethodSettings withHashKey(String hashKey) {
         return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
@@ -82,7 +90,7 @@ public record MethodSettings(
         return timeout == null || timeoutFrom != null ? this : withTimeout(timeout, origin);
     }
 
-    /** Fills missing values from the next level. */
+    /** Fills in missing values from the next level. */
     MethodSettings or(MethodSettings above) {
         return new MethodSettings(
                 timeout != null ? timeout : above.timeout,

@@ -11,7 +11,7 @@ import tern.rpc.endpoint.Endpoint;
  */
 final class PlaceNames {
 
-    /** Providers that come and go must not fill the memory. */
+    /** Upper bound of the names, because providers that come and go must not fill the memory. */
     private static final int MAX_NAMES = 1_024;
 
     private final String method;

@@ -7,9 +7,9 @@ import tern.rpc.RpcException;
 import tern.rpc.transport.RetryPushBack;
 
 /**
- * The wish of a server about the next attempt of a call, sent with a failure as {@value RetryPushBack#HEADER}.
+ * A server's request about the next attempt of a call, sent with a failure in the header {@value RetryPushBack#HEADER}.
  *
- * @param nanos the time that the server wants to be left alone; negative if the call shall not be repeated at all
+ * @param nanos the time until the next attempt; negative if the call must not be repeated
  */
 record PushBack(long nanos) {
 
@@ -25,7 +25,7 @@ record PushBack(long nanos) {
             int millis = Integer.parseInt(text.trim());
             return millis < 0 ? STOP : new PushBack(TimeUnit.MILLISECONDS.toNanos(millis));
         } catch (NumberFormatException e) {
-            return STOP; // gRPC: a value that is no number means the same as a negative one
+            return STOP; // gRPC treats a value that is not a number like a negative one
         }
     }
 

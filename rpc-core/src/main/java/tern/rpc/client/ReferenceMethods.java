@@ -18,7 +18,7 @@ import tern.rpc.TimeLimit;
 import tern.rpc.cluster.UsualTime;
 import tern.rpc.metrics.RpcMeters;
 
-/** Combines the settings of the methods of a reference, and checks them. Immutable. */
+/** Combines and checks the settings of the methods of a reference. Immutable. */
 final class ReferenceMethods {
 
     private final List<ClientFilter> filters;
@@ -124,7 +124,10 @@ final class ReferenceMethods {
         return (filters.isEmpty() && hedging == null) || !unary ? method : method.filteredBy(chain(method));
     }
 
-    /** The hedging of a method; null if its calls are not hedged. A method that asks for it itself must be able to. */
+    /**
+     * The hedging of a method; null if its calls are not hedged. Hedging that is set for the method itself requires an
+     * idempotent method.
+     */
     private @Nullable Hedging hedging(
             MethodDescriptor descriptor, MethodSettings own, MethodSettings settings, ServiceAttempts attempts) {
         boolean unary = descriptor.type() == MethodType.UNARY;
@@ -138,7 +141,7 @@ final class ReferenceMethods {
         return possible && Boolean.TRUE.equals(settings.hedged()) ? attempts.hedging() : null;
     }
 
-    /** The index of the argument; the methods of a reference without such an argument have no key. */
+    /** The index of the argument with this name. A method without such an argument has no key. */
     private static int keyArgument(MethodDescriptor descriptor, @Nullable String name, boolean required) {
         int index =
                 name == null ? ClientMethod.NO_KEY : descriptor.parameterNames().indexOf(name);
@@ -155,7 +158,7 @@ final class ReferenceMethods {
                 : new TimeLimit(settings.timeout(), String.valueOf(settings.timeoutFrom()));
     }
 
-    /** The users' filters, outermost first, and then the endpoints. */
+    /** Chains the application's filters, outermost first, and then the endpoints. */
     private Invoker chain(ClientMethod method) {
         return Filter.chain(filters, call -> ServiceProxy.stage(method, call));
     }

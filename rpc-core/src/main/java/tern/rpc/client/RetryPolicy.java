@@ -9,10 +9,10 @@ import tern.rpc.cluster.AttemptBudget;
 
 /**
  * Decides whether a failed attempt of a call of one service is followed by another. A call that did not run is sent
- * once more, to another provider. A call that may have run is repeated only if its method is idempotent, and once.
- * Nothing is repeated after the deadline, after a cancellation, or if the server forbids it. The retries of the service
- * are limited by its budget, and those after failures of one provider by the budget of this provider. So neither an
- * overload is multiplied, nor does one provider use up the retries of the others. Thread-safe.
+ * once more, to another provider. A call that may have run is repeated once, and only if its method is idempotent.
+ * Nothing is repeated after the deadline, after a cancellation, or if the server forbids it. A budget limits the
+ * retries of the service, and another one the retries after failures of each provider. Retries therefore do not
+ * multiply an overload, and one provider cannot use up the retries of the others. Thread-safe.
  */
 final class RetryPolicy {
 
@@ -25,7 +25,7 @@ final class RetryPolicy {
         this.budget = AttemptBudget.forRetries(clock);
     }
 
-    /** The largest number of attempts of a call that may have run each time. */
+    /** The largest number of attempts of a call, if each of them may have run. */
     static int attempts(boolean idempotent) {
         return idempotent ? ATTEMPTS_OF_IDEMPOTENT : 1;
     }
@@ -35,7 +35,7 @@ final class RetryPolicy {
         budget.called();
     }
 
-    /** The number of attempts after the first ones since the start. */
+    /** The total number of retries since the start. */
     long retries() {
         return retries.sum();
     }

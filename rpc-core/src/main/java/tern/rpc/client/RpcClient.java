@@ -54,7 +54,7 @@ public final class RpcClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
     /**
-     * The highest number of callback threads. Callbacks that wait for other calls block a thread each; compose the
+     * The highest number of callback threads. A callback that waits for another call blocks a thread, so compose the
      * stages instead.
      */
     private static final int CALLBACK_THREADS = 200;
@@ -65,7 +65,8 @@ public final class RpcClient implements AutoCloseable {
     private static final Duration LOOK_EVERY = Duration.ofMillis(5);
 
     /**
-     * The transport of one protocol with the connections that references share, by their keys and trusted certificates.
+     * The transport of one protocol with the connections that references share, grouped by keys and trusted
+     * certificates.
      */
     private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, Nodes> shared) {
 
@@ -164,7 +165,7 @@ public final class RpcClient implements AutoCloseable {
         return timer;
     }
 
-    /** The connections in use, each listed once. */
+    /** The connections in use. A shared connection is listed once. */
     public List<ClientConnection> connections() {
         return references.stream()
                 .flatMap(reference -> reference.connections().stream())
@@ -307,7 +308,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Adds a filter inside the filters added before. */
+        /** Adds a filter. It runs inside the filters that were added before. */
         public Builder filter(ClientFilter filter) {
             filters.add(filter);
             return this;
@@ -367,7 +368,7 @@ public final class RpcClient implements AutoCloseable {
          * Sets the factory of the threads that decode answers of asynchronous calls and call user code. Default:
          * platform threads.
          *
-         * @param keepAlive the time after which an idle thread ends; zero creates a thread for each task, as fits
+         * @param keepAlive the time after which an idle thread ends; zero creates a thread for each task, which suits
          *     virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {

@@ -46,7 +46,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private final Set<Method> toldOfDefault = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param executor runs user code that does not wait for its call
+     * @param executor runs user code of asynchronous calls
      * @param fallback answers unary calls if no provider takes them; null if there is none
      */
     ServiceProxy(
@@ -103,8 +103,8 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     }
 
     /**
-     * Runs the body of a default method if the provider does not have the method, as an older provider. If the provider
-     * lacks the service in this group and version, the call fails instead: a body must not hide such a mistake.
+     * Runs the body of a default method if an older provider does not have the method. If the provider lacks the whole
+     * service in this group and version, the call fails, because the body must not hide such a mistake.
      */
     private @Nullable Object callOrDefault(ClientMethod called, Object proxy, Method method, Object[] arguments)
             throws Throwable {
@@ -175,12 +175,12 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private static CompletableFuture<Response> filtered(Invoker filters, Invocation call) {
         try {
             return filters.invoke(call).toCompletableFuture();
-        } catch (Throwable e) { // of a filter, or of the stage that it made
+        } catch (Throwable e) { // thrown by a filter or by the stage that it returned
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    /** Makes a call at each subscription, within the call being served now. */
+    /** Returns a {@code Mono} that makes a call at each subscription, within the call being served now. */
     private Object mono(ClientMethod method, Method declared, Object[] arguments) {
         ServerContext serving = ServerContext.current();
         return Shapes.later(
@@ -203,7 +203,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             Invocation call = template.invocation(method, arguments, started, future, serving);
             try {
                 method.filtered().invoke(call).whenComplete(end::completed);
-            } catch (Throwable e) { // of a filter, or of the stage that it made
+            } catch (Throwable e) { // thrown by a filter or by the stage that it returned
                 end.completed(null, e);
             }
         }
@@ -225,7 +225,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         ledger.endedElsewhere(Phase.RPC, took, method.places().at(future.endpoint()));
         method.meters().ended(cause, took);
         if (cause != null) {
-            future.giveUp(); // filters may have failed after they had passed the call on
+            future.giveUp(); // a filter may have failed after it passed the call on
             fail(method, declared, arguments, future, template.showTrailers(cause));
             return;
         }
@@ -256,7 +256,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 });
     }
 
-    /** The stage of the innermost invoker, for the chain of filters. */
+    /** Returns the stage of the innermost invoker, which the chain of filters needs. */
     static CompletableFuture<Response> stage(ClientMethod method, Invocation call) {
         CallFuture<Response> future = new CallFuture<>(call.executor());
         SentCall driven = method.endpoints().callAsync(method, call, (response, failure) -> {

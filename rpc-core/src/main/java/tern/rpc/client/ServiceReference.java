@@ -17,13 +17,13 @@ import tern.rpc.transport.Token;
  *
  * @param source finds the providers; closed with the client
  * @param protocol the protocol of the transport: {@code dubbo}
- * @param connections the number of own sockets to each endpoint; 0 to share the sockets of other references
+ * @param connections the number of dedicated sockets to each endpoint; 0 to share the sockets of other references
  * @param check whether a provider must be reachable when the client starts
  * @param methods settings by method name
  * @param cluster the choice among the providers; null for that of the client
  * @param tls keys and trusted certificates for these providers; null for those of the transport
  * @param token the token sent to these providers; null for that of the client
- * @param fallback answers calls that no provider takes; null if there is none
+ * @param fallback answers calls if no provider takes them; null for none
  */
 public record ServiceReference<T>(
         Class<T> type,
@@ -116,7 +116,7 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Uses own sockets to each endpoint, instead of one shared by all references. */
+        /** Uses dedicated sockets to each endpoint instead of one that all references share. */
         public Builder<T> connections(int own) {
             this.connections = own;
             return this;
@@ -134,7 +134,7 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Lets calls that find no provider wait for one within their deadline. Default: they fail at once. */
+        /** Lets calls that find no provider wait for one within their deadline. By default such calls fail at once. */
         public Builder<T> waitForReady() {
             return defaults(defaults.withWaitForReady(true));
         }
@@ -163,7 +163,7 @@ public record ServiceReference<T>(
             return fallbackFrom(() -> answering);
         }
 
-        /** Sets a fallback that is created at its first use, which is asked for at each use. */
+        /** Sets a supplier of the fallback. The supplier is called for each call that needs the fallback. */
         public Builder<T> fallbackFrom(Supplier<? extends T> answering) {
             this.fallback = answering;
             return this;

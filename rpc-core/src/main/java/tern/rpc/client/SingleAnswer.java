@@ -33,12 +33,12 @@ final class SingleAnswer implements StreamObserver<Object> {
 
     @Override
     public void onError(Throwable failure) {
-        // the call fails with it
+        // the call fails with the same failure
     }
 
     @Override
     public void onCompleted() {
-        // the call ends
+        // the call itself ends the stream
     }
 
     /**

@@ -23,7 +23,7 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A streaming call to an endpoint. It is sent to another endpoint if the first one surely did nothing with it and no
+ * A streaming call to an endpoint. It is sent to another endpoint if the first one certainly did not process it and no
  * request or answer was sent. Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
@@ -60,12 +60,12 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
     // The state of the current attempt, changed under this lock. The first two fields are read without it.
     private volatile @Nullable ClientStream stream;
-    private volatile boolean committed; // the sender has seen it ready, or an answer has arrived
+    private volatile boolean committed; // true after the sender saw the stream ready or an answer arrived
     private boolean requestsEnded;
-    private boolean plain; // whether the sender wants values uncompressed although the call offers compression
+    private boolean plain; // whether the sender wants uncompressed values although the call offers compression
     private int asked; // answers requested before the attempt is committed
 
-    private int number; // number of the attempt; used, like the next field, by the thread of the current attempt
+    private int number; // number of the attempt; used only by the thread of the current attempt, like the field below
     private @Nullable Target used;
 
     StreamAttempts(ClientMethod method, SerialExecutor serial, Listener listener) {
@@ -76,7 +76,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         this.listener = listener;
     }
 
-    /** Sets the sender, which is woken from now on and learns of the end of the call. */
+    /** Sets the sender. It is notified when it may send again and when the call ends. */
     void writeWith(MessageWriter newWriter) {
         writer = newWriter;
         if (over != null) {
@@ -84,7 +84,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** Sets the deadline of the call, which filters may still change. */
+    /** Sets the deadline of the call. Filters may have changed it. */
     void expect(Deadline until) {
         deadline = until;
     }
@@ -113,7 +113,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         try {
             endpoints.checkDeadline(call);
             target = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // also thrown by a balancer or source
+        } catch (Throwable e) { // may also be thrown by a balancer or source
             end(null, e);
             return;
         }
@@ -123,7 +123,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         fresh.open();
     }
 
-    /** One attempt. The transport calls it on an event loop. */
+    /** One attempt. The transport calls its methods on an event loop. */
     private final class Attempt implements ClientStream.Receiver, PendingCall.Completion, Executor {
 
         private final Invocation call;
@@ -158,7 +158,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             opened(this, opened);
         }
 
-        /** Completes the pending call. A sender that waits on this very thread is woken. */
+        /** Completes the pending call. A sender that waits on this same thread is woken. */
         @Override
         public void execute(Runnable completion) {
             wakeWriter();
@@ -178,7 +178,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
         @Override
         public void ended() {
-            // reported by the end of the call
+            // the end of the call reports the failure
         }
 
         @Override
@@ -209,7 +209,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         boolean asTheyAre;
         synchronized (this) {
             if (attempt != opener || opener.completed.get()) {
-                return; // the call has failed meanwhile
+                return; // the call failed in the meantime
             }
             stream = opened;
             messages = asked;
@@ -250,7 +250,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         listener.ended(response, failure);
     }
 
-    /** Stops sending. */
+    /** Ends the sending side. */
     void close() {
         if (over == null) {
             over = ended();
@@ -298,7 +298,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                                 cause));
     }
 
-    // Requests of the subscriber of answers.
+    // Called when the subscriber requests answers.
 
     @Override
     public void request(int messages) {
@@ -324,7 +324,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         cancel("who takes its answers failed", cause);
     }
 
-    // Requests to the server.
+    // Called to send a request to the server.
 
     @Override
     public void send(@Nullable Object value) {

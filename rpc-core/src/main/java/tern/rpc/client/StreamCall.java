@@ -48,9 +48,9 @@ final class StreamCall implements StreamAttempts.Listener {
     private final CallFuture<Response> ended;
     private final CallFuture<@Nullable Object> result;
     private final AtomicBoolean passed = new AtomicBoolean();
-    private long started; // set, like the next field, when the call starts
+    private long started; // set when the call starts, like the field below
     private boolean answersTaken;
-    private boolean headersShown; // serial executor only
+    private boolean headersShown; // used only by the serial executor
 
     /**
      * @param executor runs callbacks of user code and never rejects one
@@ -84,7 +84,7 @@ final class StreamCall implements StreamAttempts.Listener {
         answers.subscribe(subscriber);
     }
 
-    /** The observer with which the user sends requests. Called before {@link #begin}. */
+    /** Returns the observer through which the user sends requests. Called before {@link #begin}. */
     StreamObserver<Object> requestObserver() {
         OutboundObserver observer = new OutboundObserver(descriptor.fullName(), attempts, serial, template.clock());
         attempts.writeWith(observer);
@@ -94,7 +94,7 @@ final class StreamCall implements StreamAttempts.Listener {
     /**
      * Sends the call through the filters.
      *
-     * @return completes with the call: with its answer if there is one, else with null
+     * @return completes at the end of the call, with its single answer or with null
      */
     CompletableFuture<@Nullable Object> begin() {
         started = template.clock().nanoTime();
@@ -105,7 +105,7 @@ final class StreamCall implements StreamAttempts.Listener {
             Filter.chain(method.filters(), this::pass)
                     .invoke(call)
                     .whenComplete((response, failure) -> serial.execute(() -> close(response, failure)));
-        } catch (Throwable e) { // of a filter, or of the stage that it made
+        } catch (Throwable e) { // thrown by a filter or by the stage that it returned
             serial.execute(() -> close(null, e));
         }
         return result;
@@ -184,7 +184,7 @@ final class StreamCall implements StreamAttempts.Listener {
         }
     }
 
-    /** The call has ended, with the result that the filters returned. Runs on the serial executor. */
+    /** Ends the call with the result that the filters returned. Runs on the serial executor. */
     private void close(@Nullable Response response, @Nullable Throwable failure) {
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
@@ -204,7 +204,7 @@ final class StreamCall implements StreamAttempts.Listener {
         long took = template.clock().nanoTime() - started;
         ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
         method.meters().ended(cause, took);
-        attempts.cancel(); // needed if the filters did not wait for the end
+        attempts.cancel(); // needed if the filters did not wait for the end of the call
         attempts.close();
         if (!answersTaken) {
             takeAnswers(arguments);

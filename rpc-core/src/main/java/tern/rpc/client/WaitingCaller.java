@@ -28,7 +28,7 @@ final class WaitingCaller implements CallScope {
     private volatile @Nullable SentCall passedOn;
 
     /**
-     * @param afterwards runs tasks that arrive after the wait, so that every answer is decoded
+     * @param afterwards runs tasks that arrive after the wait, so that late answers are decoded too
      * @param began the start of the call, for messages
      */
     WaitingCaller(Executor afterwards, long began) {
@@ -48,7 +48,7 @@ final class WaitingCaller implements CallScope {
 
     @Override
     public void passedOn(SentCall call) {
-        passedOn = call; // only this thread can give up, and it is making the call now
+        passedOn = call; // no lock is needed: only this thread can give up, and it is still making the call
     }
 
     /** The provider of the last attempt; null if there was none. */
@@ -66,9 +66,9 @@ final class WaitingCaller implements CallScope {
     }
 
     /**
-     * Waits. Called by the creating thread only.
+     * Waits for the stage. Called only by the creating thread.
      *
-     * @throws Throwable the failure of the stage, without a wrapper
+     * @throws Throwable the failure of the stage without a wrapper
      */
     <T extends @Nullable Object> T await(CompletableFuture<T> future, Invocation call, NanoClock clock)
             throws Throwable {
@@ -77,7 +77,7 @@ final class WaitingCaller implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                sent.cancel(); // no effect if it has ended; it may still run if filters failed
+                sent.cancel(); // no effect if the call has ended; it may still run if a filter failed
             }
             gone = true;
             handOver();
@@ -103,8 +103,7 @@ final class WaitingCaller implements CallScope {
             SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                sent.expire(); // ends the call behind the filters and adds its address; the filters see that
-                // failure first
+                sent.expire(); // ends the call behind the filters; the filters see the resulting failure first
                 continue;
             }
             if (left <= 0 && tasks.isEmpty()) {

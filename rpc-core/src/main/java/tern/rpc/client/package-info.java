@@ -1,4 +1,4 @@
-/** Making calls: from a proxy's method through filters and endpoints to the answer. */
+/** Makes calls: from a proxy's method through filters and endpoints to the answer. */
 @NullMarked
 package tern.rpc.client;
 

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.NanoClock;
 
 /**
- * Limits extra attempts to a share of the calls, counted over windows of {@value #WINDOW_SECONDS} s. Thread-safe; a call
- * adds to one counter.
+ * Limits extra attempts to a share of the calls. The share is counted over windows of {@value #WINDOW_SECONDS} s. A
+ * call only increments a counter. Thread-safe.
  */
 public final class AttemptBudget {
 
@@ -23,7 +23,7 @@ public final class AttemptBudget {
 
     /**
      * @param shareOfCalls the extra attempts as a share of the calls
-     * @param perSecond the extra attempts that are allowed in any case
+     * @param perSecond the number of extra attempts per second that are always allowed
      */
     AttemptBudget(NanoClock clock, double shareOfCalls, int perSecond) {
         this.clock = clock;
@@ -54,7 +54,7 @@ public final class AttemptBudget {
 
     /** Takes one attempt from the budget, if there is one. */
     public synchronized boolean spend() {
-        double allowed = allowed(); // may begin a new window
+        double allowed = allowed(); // this may begin a new window
         if (spent + 1 > allowed) {
             return false;
         }
@@ -69,7 +69,7 @@ public final class AttemptBudget {
 
     /** Whether more than half of the budget of this window is spent. */
     public synchronized boolean isShort() {
-        double allowed = allowed(); // may begin a new window
+        double allowed = allowed(); // this may begin a new window
         return 2 * spent > allowed;
     }
 

@@ -25,15 +25,15 @@ import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The providers of one reference, from the list of its source to the choice for one attempt. The steps are: keep the
- * last good list, route by tags, choose a subset, connect, score, and pick. A change swaps one immutable object.
- * Thread-safe.
+ * The providers of one reference. Turns the list of a source into the choice of a provider for one attempt. The steps
+ * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. A change swaps one immutable
+ * object. Thread-safe.
  */
 public final class Cluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
 
-    /** The pause between checks whether held providers still answer. */
+    /** The interval at which held providers are checked. */
     private static final long LOOK_MILLIS = 1_000;
 
     private final String service;
@@ -52,12 +52,12 @@ public final class Cluster implements AutoCloseable {
     private volatile Routes routes;
     private volatile LastGood list;
     private volatile SharedSources.@Nullable Subscription subscription;
-    private boolean looking; // guarded by this, as the next one; whether held providers are looked at
+    private boolean looking; // whether held providers are checked regularly; guarded by this, like the field below
     private boolean closed;
 
     /**
      * @param service the name for messages
-     * @param protocol the protocol of the reference; endpoints with another one are left out
+     * @param protocol the protocol of the reference; endpoints with another protocol are ignored
      * @param timer runs short tasks
      * @param client a number that differs between clients
      */
@@ -88,7 +88,7 @@ public final class Cluster implements AutoCloseable {
     /**
      * Starts to look for providers.
      *
-     * @param atMost the time to wait for the first list, so that the first call finds it
+     * @param atMost the longest time to wait for the first list, so that the first call finds it
      */
     public void start(Duration atMost) {
         subscription = sources.subscribe(source, this::changed);
@@ -207,12 +207,12 @@ public final class Cluster implements AutoCloseable {
         before.values().forEach(gone -> nodes.giveBack(gone.node()));
     }
 
-    /** The listed providers that this client connects to, of each tag. */
+    /** The listed providers, separately for each tag, that this client connects to. */
     private List<Instance> chosen(List<Instance> listed) {
         if (listed.stream()
                 .allMatch(instance ->
                         isSpoken(instance) && instance.attributes().tags().isEmpty())) {
-            return subset.of(nearest(listed)); // the usual case, without a copy of a long list
+            return subset.of(nearest(listed)); // the usual case avoids copying a long list
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
@@ -231,7 +231,7 @@ public final class Cluster implements AutoCloseable {
         return spoken.isEmpty() || spoken.equals(protocol);
     }
 
-    /** The providers of the own zone if there are enough of them for a subset, else all. */
+    /** The providers in the client's zone if there are enough of them for a subset, otherwise all. */
     private List<Instance> nearest(List<Instance> instances) {
         if (settings.zone().isEmpty() || settings.subset() == 0 || instances.size() <= settings.subset()) {
             return instances;
@@ -242,7 +242,7 @@ public final class Cluster implements AutoCloseable {
         return near.size() < settings.subset() ? instances : near;
     }
 
-    /** While others are listed, a provider that is not listed is tried last. */
+    /** Returns a held provider with weight 0. It is then used last, as long as other providers are listed. */
     private static Instance lastResort(Instance held) {
         return new Instance(held.endpoint(), held.attributes().withWeight(0));
     }
@@ -264,13 +264,13 @@ public final class Cluster implements AutoCloseable {
     // ---- the choice
 
     /**
-     * The provider of the next attempt: one that is good, else one that is avoided, else one that is being connected,
-     * else any, which fails the call with its own reason.
+     * Picks the provider of the next attempt: a good one, otherwise an avoided one, otherwise one that is being
+     * connected, otherwise any. The last one fails the call with the reason why it cannot be reached.
      *
      * @param key the hash of the call's key; 0 if it has none
      * @param tag the tag of the call; empty for that of the reference
      * @param forceTag whether providers without a tag must not take a call with one
-     * @param excluded the provider of the attempt before
+     * @param excluded the provider of the previous attempt
      * @throws tern.rpc.RpcException UNAVAILABLE if no provider is known
      */
     public Target pick(long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
@@ -300,7 +300,8 @@ public final class Cluster implements AutoCloseable {
         int start = ThreadLocalRandom.current().nextInt(targets.size());
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get((start + i) % targets.size());
-            boolean soon = target.node().isConnecting(); // read before the check of availability
+            // read before the check of availability, because it may change in between
+            boolean soon = target.node().isConnecting();
             if (target != excluded && target.isUsable()) {
                 return target;
             }
@@ -333,7 +334,7 @@ public final class Cluster implements AutoCloseable {
         return group == null ? null : survey.takeProbe(group.targets(), now);
     }
 
-    /** An attempt has ended. */
+    /** Records the outcome of an ended attempt. */
     public void ended(Target target, Outcome outcome, long tookNanos) {
         Group group = routes.group(target.attributes().tag(), true);
         if (group != null) {
@@ -341,7 +342,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Asks the source for a new look-up soon. */
+    /** Asks the source to look up the providers again soon. */
     public void refresh() {
         SharedSources.Subscription current = subscription;
         if (current != null) {
@@ -349,7 +350,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Starts attempts to connect to providers that are out of reach, at a limited rate. */
+    /** Starts attempts to connect to unreachable providers, at a limited rate. */
     public void attempt() {
         for (Target target : routes.all()) {
             ClientConnection connection = target.node().opened();
@@ -365,14 +366,14 @@ public final class Cluster implements AutoCloseable {
         return routes.all();
     }
 
-    /** Whether there is a connection to some provider. */
+    /** Whether any provider is connected. */
     public boolean isAvailable() {
         return routes.all().stream()
                 .map(target -> target.node().opened())
                 .anyMatch(connection -> connection != null && connection.isAvailable());
     }
 
-    /** Whether a call with this tag would be sent at once or waits for a connection that is being opened. */
+    /** Whether a call with this tag would be sent at once, or would wait for a connection that is being opened. */
     public boolean canTake(String tag, boolean forceTag) {
         Group group = routes.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         return group != null
@@ -385,14 +386,12 @@ public final class Cluster implements AutoCloseable {
         return ClusterReport.of(name(), list, routes.all(), now);
     }
 
-    /**
-     * A text to add to the failure of a call if no provider is good; empty if there is another reason.
-     */
+    /** A text to add to the failure of a call if no provider is good; empty if the failure has another reason. */
     public String whyAvoided(long now) {
         return ClusterTexts.avoided(routes.all(), now);
     }
 
-    /** The source in messages. */
+    /** The source as messages name it. */
     public String sourceName() {
         return source.toString();
     }
@@ -406,7 +405,7 @@ public final class Cluster implements AutoCloseable {
         }
         SharedSources.Subscription current = subscription;
         if (current != null) {
-            current.close(); // outside the lock, for which its thread may be waiting
+            current.close(); // outside the lock, because its thread may be waiting for it
         }
     }
 }

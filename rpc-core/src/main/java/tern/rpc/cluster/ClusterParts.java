@@ -47,7 +47,7 @@ public final class ClusterParts {
 
     /**
      * @param service the name for messages
-     * @param protocol the protocol of the reference; endpoints with another one are left out
+     * @param protocol the protocol of the reference; endpoints with another protocol are ignored
      */
     public Cluster cluster(
             String service, String protocol, EndpointSource source, Nodes nodes, ClusterSettings settings) {

@@ -10,12 +10,12 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The providers of a reference at one time.
+ * A snapshot of the providers of a reference.
  *
- * @param source the source of the list in words
+ * @param source a description of the source of the list
  * @param state whether the list is current
  * @param since the time since which the state holds
- * @param why the reason of the state; empty if there is nothing to say
+ * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
  * @param held the number of providers that it does not list any more and that still answer
  * @param heldFor the time since which providers are held; zero if none is

@@ -3,12 +3,12 @@ package tern.rpc.cluster;
 import tern.rpc.endpoint.Balancer;
 
 /**
- * How a reference chooses among its providers.
+ * The way in which a reference chooses among its providers.
  *
  * @param policy creates the balancer
- * @param zone the zone of the client, whose providers come first; empty for none
- * @param tag the tag of calls without their own; empty for none
- * @param subset the most providers that the client connects to; 0 for all
+ * @param zone the zone of the client, whose providers are preferred; empty for none
+ * @param tag the default tag of calls; empty for none
+ * @param subset the maximum number of providers that the client connects to; 0 for all
  */
 public record ClusterSettings(Balancer.Factory policy, String zone, String tag, int subset) {
 

@@ -7,14 +7,14 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.EndpointSnapshot;
 
-/** The texts of calls for which there is no provider. Each says why, since when, and what to look at. */
+/** The messages for calls without a provider. Each message says why there is none, since when, and where to look. */
 final class ClusterTexts {
 
     private static final int MAX_NAMED = 5;
 
     private ClusterTexts() {}
 
-    /** No provider is known for a call. */
+    /** Creates the failure of a call for which no provider is known. */
     static RpcException nobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
         String text = routes.all().isEmpty()
                 ? "no address of " + service + " is known; " + reason(source, list, now)

@@ -29,7 +29,7 @@ final class Coalescing {
         return Math.max(0, passedNanos + gapNanos - now);
     }
 
-    /** A change passes now. */
+    /** Records that a change passes now. */
     void passed(long now) {
         boolean quick = passedAny && now - passedNanos < gapNanos + MAX_GAP_NANOS;
         gapNanos = quick ? Math.min(MAX_GAP_NANOS, 2 * gapNanos) : MIN_GAP_NANOS;

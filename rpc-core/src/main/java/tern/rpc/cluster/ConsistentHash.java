@@ -7,16 +7,16 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Sends calls with the same key to the same provider, by rendezvous hash in proportion to the weights. A provider with
- * more than 1.25 times the mean number of calls in flight, and one that is not usable or avoided, is passed over for
- * the next one of the key. A change of the list moves only the keys of the providers that came or went. Looks at all
- * providers of the subset. Thread-safe.
+ * Sends calls with the same key to the same provider, by rendezvous hash in proportion to the weights. A provider is
+ * skipped in favour of the next one for the key if it is not usable, is avoided, or has more than 1.25 times the mean
+ * number of calls in flight. A change of the list moves only the keys of added and removed providers. A choice examines
+ * all providers of the subset. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 
     private static final double LOAD_BOUND = 1.25;
 
-    /** Calls in flight that are always allowed, because means of few calls say nothing. */
+    /** This number of calls in flight is always allowed, because the mean of a few calls means little. */
     private static final int FEW = 2;
 
     private final Target[] targets;

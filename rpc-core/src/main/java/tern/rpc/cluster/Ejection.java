@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Counts the failures of a provider and keeps calls away from it for a while if there are too many: five in a row, or
- * half of at least twenty calls within ten seconds. Thread-safe.
+ * Counts the failures of a provider and ejects it for a while if there are too many: five in a row, or half of at least
+ * twenty calls within ten seconds. An ejected provider gets no calls. Thread-safe.
  */
 public final class Ejection {
 
@@ -29,9 +29,9 @@ public final class Ejection {
     private volatile boolean ejected;
     private volatile long untilNanos;
     private volatile String why = "";
-    private volatile int failures; // in a row; written under the lock
-    private volatile int ejections; // without a success between; written under the lock
-    private long rateSinceNanos; // guarded by this, as the next two
+    private volatile int failures; // number of failures in a row; written under the lock
+    private volatile int ejections; // number of ejections without a success in between; written under the lock
+    private long rateSinceNanos; // guarded by this, like the two fields below
     private long callsBefore;
     private int failuresInPeriod;
 
@@ -41,7 +41,7 @@ public final class Ejection {
         this.rateSinceNanos = now;
     }
 
-    /** Whether the provider gets no calls at this time. */
+    /** Whether the provider is ejected at this time. */
     public boolean isNow(long now) {
         if (ejected && now - untilNanos >= 0) {
             ejected = false;
@@ -49,12 +49,12 @@ public final class Ejection {
         return ejected;
     }
 
-    /** The time until the provider gets calls again; 0 if it does. */
+    /** The time until the provider gets calls again; 0 if it is not ejected. */
     public long forNanos(long now) {
         return isNow(now) ? untilNanos - now : 0;
     }
 
-    /** The reason of the last ejection; empty if there was none. */
+    /** The reason for the last ejection; empty if there was none. */
     public String why() {
         return why;
     }
@@ -69,7 +69,7 @@ public final class Ejection {
         return failures > 0 || isNow(now);
     }
 
-    /** A call was answered. */
+    /** Records an answered call. */
     void answered(long now) {
         if (failures != 0 || ejections != 0) {
             forgive(now);
@@ -84,7 +84,7 @@ public final class Ejection {
     }
 
     /**
-     * A call failed.
+     * Records a failed call.
      *
      * @param calls the number of all calls so far
      * @return the number of failures in a row
@@ -128,12 +128,12 @@ public final class Ejection {
         LOG.warn("{} gets no calls for {} s: {}", endpoint, TimeUnit.NANOSECONDS.toSeconds(forNanos), reason);
     }
 
-    /** The provider is cured. */
+    /** Ends the ejection, because the provider has recovered. */
     void end() {
         ejected = false;
     }
 
-    /** Forgets everything, because the process was replaced. */
+    /** Forgets all failures, because the provider's process was replaced. */
     synchronized void clear(long calls, long now) {
         ejected = false;
         failures = 0;

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /** Figures of all providers of a cluster, measured ten times a second while there are calls. Thread-safe. */
 final class Figures {
 
-    /** The time after which a provider has its whole weight. */
+    /** The time after its start at which a provider gets its full weight. */
     static final long SLOW_START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private volatile double medianCost = 1;
@@ -23,12 +23,12 @@ final class Figures {
         return tooManyEjected;
     }
 
-    /** Whether some provider is older than the slow start. */
+    /** Whether any provider has been running for longer than the slow start. */
     boolean anyWarm() {
         return anyWarm;
     }
 
-    /** The part of the calls that stays in the zone of the client. */
+    /** The share of the calls that stays in the zone of the client. */
     double localShare() {
         return localShare;
     }

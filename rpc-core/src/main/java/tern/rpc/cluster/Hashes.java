@@ -2,7 +2,7 @@ package tern.rpc.cluster;
 
 import tern.rpc.endpoint.Endpoint;
 
-/** Hash functions that are equal in all processes. */
+/** Hash functions that return equal values in all processes. */
 public final class Hashes {
 
     private Hashes() {}
@@ -12,7 +12,7 @@ public final class Hashes {
         return mix(endpoint.host().hashCode() * 31L + endpoint.port());
     }
 
-    /** The hash of a call's key. Never 0, which means no key. */
+    /** The hash of a call's key. It is never 0, because 0 means no key. */
     public static long ofKey(Object key) {
         long hash = mix(key instanceof CharSequence text ? ofText(text) : key.hashCode());
         return hash == 0 ? 1 : hash;

@@ -17,8 +17,8 @@ import tern.rpc.endpoint.Instance;
  * more than half of its entries are held for 30 s while they answer. Immutable.
  *
  * @param snapshot the last snapshot of the source
- * @param listed the providers that the source lists; the last ones if the source is not heard any more
- * @param held the providers that the source does not list any more
+ * @param listed the providers that the source lists; the last known ones if the source no longer reports
+ * @param held the providers that the source no longer lists
  * @param heldSinceNanos the time since which providers are held
  * @param emptied whether providers are held because the list is empty
  */
@@ -32,7 +32,7 @@ record LastGood(
     }
 
     /**
-     * The list after a snapshot.
+     * Returns the list after a new snapshot.
      *
      * @param answers whether a provider is connected and answers
      */
@@ -54,7 +54,7 @@ record LastGood(
         return new LastGood(next, instances, missing(held, instances), heldSinceNanos, false);
     }
 
-    /** The list some time later: held providers that do not answer any more are gone. */
+    /** Returns the list at a later time, without held providers that no longer answer. */
     LastGood later(Predicate<Endpoint> answers, long now) {
         if (held.isEmpty()) {
             return this;

@@ -11,46 +11,48 @@ import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * What one client knows about one provider: its connection, calls in flight, response times, failures, and its last
- * sign of life. Shared by all references that use the connection. Times are on the client's clock. Thread-safe; a lost
- * update of a response time is tolerated.
+ * The state of one provider at one client: its connection, calls in flight, response times, failures, and last sign of
+ * life. Shared by all references that use the connection. Times are on the client's clock. Thread-safe; a lost update
+ * of a response time is tolerated.
  */
 public final class Node {
 
-    /** The response time counts for this long, by exponential decay (docs/cluster.md). */
+    /** Time constant of the exponential decay of response times (docs/cluster.md). */
     private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /** Added to response times before they are compared, so that short pauses of fast methods make no difference. */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
-    /** A slow answer counts as this multiple of the usual time at most. */
+    /** Upper bound for a slow answer, as a multiple of the usual time. */
     private static final double MAX_SLOW = 20;
 
     /**
-     * The first failed call counts like one that took this multiple of the usual time; each further one in a row doubles
-     * it. So a client with few calls tries a failing node again after about 20 s if no probe is possible.
+     * The first failed call counts like a call that took this multiple of the usual time. Each further failure in a row
+     * doubles it. So a client with few calls tries a failing node again after about 20 s if no probe is possible.
      */
     private static final double FAILED = 100;
 
     private static final double MAX_FAILED = 800;
     private static final int MAX_DOUBLINGS = 5;
 
-    /** A refusal for overload counts as this multiple, and not more if it is repeated. */
+    /**
+     * A refusal because of overload counts as this multiple of the usual time. Repeated refusals do not increase it.
+     */
     private static final double REFUSED = 5;
 
     /** An answer within this multiple of the usual time is good. */
     private static final double GOOD = 2;
 
-    /** So many good answers in a row prove that a slow or failing node is cured. */
+    /** This number of good answers in a row proves that a slow or failing node has recovered. */
     private static final int GOOD_IN_A_ROW = 2;
 
     /** A provider with calls in flight that sends nothing for this long is stalled. */
     private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The same as a multiple of its usual response time. */
+    /** The silence after which a provider is stalled, as a multiple of its usual response time. */
     private static final int SILENT_TIMES = 10;
 
-    /** Servers accept few probes, so only one is sent in this time. */
+    /** Minimum time between two pings, because servers accept only few. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final AtomicLongFieldUpdater<Node> PROBE =
@@ -63,11 +65,11 @@ public final class Node {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicInteger streams = new AtomicInteger();
     private final LongAdder calls = new LongAdder();
-    private volatile boolean known; // whether there was an answer since the node became usable
-    private volatile long signNanos; // the last answer, or the first call in flight after none
-    private volatile double cost = 1; // response time as a multiple of the method's usual one, at costNanos
+    private volatile boolean known; // whether the node has answered since it became usable
+    private volatile long signNanos; // time of the last answer, or of the first call in flight if there was no answer
+    private volatile double cost = 1; // response time at costNanos, as a multiple of the method's usual one
     private volatile long costNanos;
-    private volatile long usualNanos; // response time, smoothed
+    private volatile long usualNanos; // smoothed response time
     private volatile int goodInARow;
 
     private volatile boolean silent;
@@ -100,7 +102,7 @@ public final class Node {
         return endpoint;
     }
 
-    /** The connection, which is opened if that was not done yet. */
+    /** The connection. Opens it if necessary. */
     public ClientConnection connection() {
         ClientConnection current = connection;
         return current == null ? open() : current;
@@ -115,18 +117,18 @@ public final class Node {
         return current;
     }
 
-    /** The connection; null if it is not opened yet. */
+    /** The connection; null if it has not been opened yet. */
     public @Nullable ClientConnection opened() {
         return connection;
     }
 
-    /** Whether there is a connection whose server was heard. */
+    /** Whether the node is connected and its server has sent something. */
     public boolean isUsable() {
         ClientConnection current = connection;
         return current != null && current.isAvailable() && current.wasHeard();
     }
 
-    /** Whether a connection is being opened, or its server was not heard yet. */
+    /** Whether the connection is being opened, or its server has not sent anything yet. */
     public boolean isConnecting() {
         ClientConnection current = connection;
         return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));
@@ -134,7 +136,7 @@ public final class Node {
 
     // ---- the calls
 
-    /** A call is about to be sent. */
+    /** Records that a call is about to be sent. */
     public void begin(long now) {
         calls.increment();
         if (inFlight.getAndIncrement() == 0 && !silent) {
@@ -159,13 +161,13 @@ public final class Node {
         judge(outcome, now);
     }
 
-    /** A call that wants no answer was passed to the socket, which tells nothing about the node. */
+    /** Records that a one-way call was passed to the socket. This says nothing about the node. */
     public void sentOneWay() {
         inFlight.decrementAndGet();
     }
 
     /**
-     * A call has ended.
+     * Records the end of a call.
      *
      * @param tookNanos the time since {@link #begin}
      * @param times the usual times of the method
@@ -218,7 +220,7 @@ public final class Node {
 
     private void failed(long now) {
         if (!isUsable()) {
-            return; // its connection tells that already, and the process that comes back is another one
+            return; // the lost connection is handled elsewhere, and the node may come back as another process
         }
         goodInARow = 0;
         int inARow = ejection.failed(calls.sum(), now);
@@ -232,7 +234,10 @@ public final class Node {
         costNanos = now;
     }
 
-    /** The part of the cost that is left of the last change: about e^(-t/τ), without a call of the library. */
+    /**
+     * The remaining share of the cost since the last change. It approximates e^(-t/τ) without a call of the math
+     * library.
+     */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;
         return 1 / (1 + age * (1 + age * (0.5 + age * 0.1667)));
@@ -240,13 +245,13 @@ public final class Node {
 
     // ---- the figures
 
-    /** The response time as a multiple of the usual one, which returns to 1 while there are no calls. */
+    /** The response time as a multiple of the usual one. It returns to 1 while there are no calls. */
     public double cost(long now) {
         return 1 + (cost - 1) * kept(now);
     }
 
     /**
-     * The cost including the calls in flight: the time since the last sign of life is a lower bound of their response
+     * The cost including calls in flight. The time since the last sign of life is a lower bound of their response
      * times.
      */
     double expectedCost(long now) {
@@ -264,7 +269,7 @@ public final class Node {
         return known;
     }
 
-    /** The number of calls and streams without an end. */
+    /** The number of calls and streams that have not ended. */
     public int inFlight() {
         return inFlight.get() + streams.get();
     }
@@ -274,7 +279,7 @@ public final class Node {
         return calls.sum();
     }
 
-    /** Whether and why it gets no calls. */
+    /** The ejection state of the node. */
     public Ejection ejection() {
         return ejection;
     }
@@ -283,7 +288,7 @@ public final class Node {
         return ejection.isNow(now);
     }
 
-    /** Whether calls wait in vain: calls are in flight, and nothing arrives although a ping was sent. */
+    /** Whether calls wait in vain: they are in flight, but nothing arrives even after a ping. */
     public boolean isStalled(long now) {
         ClientConnection current = connection;
         if (current == null) {
@@ -325,7 +330,7 @@ public final class Node {
 
     // ---- maintenance, by the survey of a cluster
 
-    /** Notices that the node became usable. A process that came back is another one, so it starts without a past. */
+    /** Notices that the node became usable. A node that comes back may be another process, so its past is forgotten. */
     void look(long now) {
         boolean usable = isUsable();
         if (usable && !usableBefore) {
@@ -356,7 +361,7 @@ public final class Node {
         return now - due >= 0 && PROBE.compareAndSet(this, due, now + pauseNanos);
     }
 
-    /** Whether its last calls failed, in contrast to slow answers. */
+    /** Whether its last calls failed. Slow answers do not count. */
     boolean isFailing(long now) {
         return ejection.isFailing(now);
     }

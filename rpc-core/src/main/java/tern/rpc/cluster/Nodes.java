@@ -16,13 +16,13 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The nodes of one transport with the same keys and trusted certificates. All references that share connections have
- * one node for each endpoint. New connections are opened at a limited rate. A connection is kept for 30 s after the last
- * reference has returned its node, and is then closed when its calls have ended. Thread-safe.
+ * The nodes of one transport that have the same keys and trusted certificates. All references that share connections
+ * have one node for each endpoint. New connections are opened at a limited rate. A connection is kept for 30 s after
+ * the last reference has returned its node, and is then closed when its calls have ended. Thread-safe.
  */
 public final class Nodes {
 
-    /** The time that an unused connection is kept, because its endpoint may come back. */
+    /** The time for which an unused connection is kept, because its endpoint may come back. */
     private static final int KEPT_SECONDS = 30;
 
     /** The time that calls may take to end on a connection that is no longer used. */
@@ -33,7 +33,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         int users;
-        int releases; // the number of times that nobody used it
+        int releases; // number of times that the last user released it
 
         Shared(Node node) {
             this.node = node;
@@ -47,7 +47,7 @@ public final class Nodes {
     private final ScheduledExecutorService timer;
     private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // guarded by this
     private final Queue<Node> unopened = new ArrayDeque<>(); // guarded by this
-    private boolean opening; // guarded by this; whether the timer opens nodes
+    private boolean opening; // whether the timer opens nodes; guarded by this
 
     /** @param connect opens a connection and returns at once */
     Nodes(
@@ -63,7 +63,7 @@ public final class Nodes {
         this.timer = timer;
     }
 
-    /** The node of an endpoint, which connects soon. */
+    /** Returns the node of an endpoint. It will connect soon. */
     Node share(Endpoint endpoint) {
         Node node;
         synchronized (this) {
@@ -118,7 +118,7 @@ public final class Nodes {
         return shared != null && shared.node == node && shared.users > 0;
     }
 
-    /** Whether an attempt to connect may start now, in addition to those that the connections make themselves. */
+    /** Whether an additional attempt to connect may start now, besides the regular attempts of the connections. */
     boolean mayAttempt() {
         return pace.take(clock.nanoTime());
     }

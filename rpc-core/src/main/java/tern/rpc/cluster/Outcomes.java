@@ -4,12 +4,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.endpoint.Outcome;
 
-/** Derives from a failure what it says about the provider. */
+/** Derives from a failure its meaning for the provider. */
 public final class Outcomes {
 
     private Outcomes() {}
 
-    /** @param failure null for an answer of the method, its own exceptions included */
+    /**
+     * @param failure null for an answer of the method, which may also be one of its exceptions
+     */
     public static Outcome of(@Nullable RpcException failure) {
         if (failure == null) {
             return Outcome.ANSWERED;

@@ -7,13 +7,13 @@ import tern.rpc.endpoint.Balancer;
 /** The balancers of Tern, by the names that properties use. */
 public final class Policies {
 
-    /** Two providers by chance, and of these the better one. The default. */
+    /** Draws two providers at random and takes the better one. The default. */
     public static final String P2C = "p2c";
 
-    /** One after the other. */
+    /** Takes the providers in turn. */
     public static final String ROUND_ROBIN = "round-robin";
 
-    /** Calls with the same key to the same provider. */
+    /** Sends calls with the same key to the same provider. */
     public static final String CONSISTENT_HASH = "consistent-hash";
 
     private Policies() {}

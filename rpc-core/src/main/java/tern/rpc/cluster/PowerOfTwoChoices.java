@@ -12,10 +12,10 @@ import tern.rpc.endpoint.Candidate;
  */
 final class PowerOfTwoChoices implements Balancer {
 
-    /** Pairs that are drawn before all providers are looked at. */
+    /** Number of pairs that are drawn before all providers are examined. */
     private static final int PAIRS = 4;
 
-    /** A provider replaces the one that was drawn first if its score is lower by this factor. */
+    /** The second provider of a pair is taken if its score is lower by at least this factor. */
     private static final double CLEARLY = 1.2;
 
     private final Target[] targets;

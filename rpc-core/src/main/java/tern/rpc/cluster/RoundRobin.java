@@ -7,16 +7,15 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Takes the providers in turn, in proportion to their weights. In each round, a provider whose weight is half of the
- * largest one is passed over every second time (static stride scheduling). Providers that are not usable or avoided are
- * passed over. Thread-safe.
+ * Takes the providers in turn, in proportion to their weights. A provider with half of the largest weight is skipped in
+ * every second round (static stride scheduling). Unusable and avoided providers are skipped too. Thread-safe.
  */
 final class RoundRobin implements Balancer {
 
     /** The largest weight after scaling. */
     private static final int FULL = 0xFFFF;
 
-    /** Turns before all providers are looked at. */
+    /** Number of turns before all providers are examined. */
     private static final int MAX_TURNS = 64;
 
     private final Target[] targets;
@@ -64,7 +63,7 @@ final class RoundRobin implements Balancer {
 
     /**
      * Whether the provider is picked in this round. Its credit grows by its weight in each round, and a pick costs the
-     * largest weight. The start of the credit differs by index, so that equal providers are not passed over together.
+     * largest weight. The initial credit differs by index, so that equal providers are not skipped in the same round.
      */
     private boolean isDue(long round, int index) {
         long stride = strides[index];

@@ -8,9 +8,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The providers by their tags, with Dubbo's rules. A call with a tag goes to the providers with this tag, and to those
- * without any tag if there are none. The tag {@code a|b|c} also tries {@code a|b} and {@code a}. A call without a tag
- * never goes to a provider with one. Immutable.
+ * The providers by their tags, with Dubbo's rules. A call with a tag goes to the providers with this tag. If there are
+ * none, it goes to the providers without a tag. The tag {@code a|b|c} also tries {@code a|b} and {@code a}. A call
+ * without a tag never goes to a provider with one. Immutable.
  */
 final class Routes {
 
@@ -31,16 +31,16 @@ final class Routes {
         this.untagged = groups.get("");
     }
 
-    /** All providers, of all tags. */
+    /** All providers regardless of tags. */
     List<Target> all() {
         return all;
     }
 
     /**
-     * The providers of a call; null if there are none.
+     * The providers for a call; null if there are none.
      *
      * @param tag empty for none
-     * @param force whether providers without a tag must not take calls with one
+     * @param force whether a call with a tag must not go to providers without one
      */
     @Nullable
     Group group(String tag, boolean force) {

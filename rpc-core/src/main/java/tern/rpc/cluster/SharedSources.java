@@ -17,12 +17,12 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The sources of a client. References that ask for the same share one source, which is closed after the last of them.
- * Frequent changes are coalesced, and repeated lists are not passed on. Thread-safe.
+ * The sources of a client. References with equal source keys share one source. It is closed with the last of these
+ * references. Frequent changes are coalesced, and repeated lists are not passed on. Thread-safe.
  */
 final class SharedSources {
 
-    /** The most providers of one source. Further ones are ignored. */
+    /** Maximum number of providers of one source. Further ones are ignored. */
     static final int MAX_INSTANCES = 200_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
@@ -39,15 +39,15 @@ final class SharedSources {
 
     /** The use of a source by one reference. */
     interface Subscription {
-        /** Asks for a new look-up soon. */
+        /** Asks the source to look up the providers again soon. */
         void refresh();
 
         void close();
     }
 
     /**
-     * Passes every snapshot to the listener, the current one at once. The listener runs on any thread, one call at a
-     * time.
+     * Passes every snapshot to the listener, beginning with the current one. The listener runs on any thread, one call
+     * at a time.
      */
     Subscription subscribe(EndpointSource source, Consumer<EndpointSnapshot> listener) {
         Shared shared;
@@ -83,7 +83,7 @@ final class SharedSources {
             }
             byKey.remove(shared.source.key());
         }
-        shared.source.close(); // outside the lock, for which its thread may be waiting
+        shared.source.close(); // outside the lock, because its thread may be waiting for it
     }
 
     /** The number of sources in use. */
@@ -94,12 +94,12 @@ final class SharedSources {
     private final class Shared {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
-        private final Coalescing coalescing = new Coalescing(); // guarded by this, as the next four
+        private final Coalescing coalescing = new Coalescing(); // guarded by this, like the four fields below
         private EndpointSnapshot told = EndpointSnapshot.unknown(Instant.now(), "");
         private EndpointSnapshot latest = told;
         private boolean waiting;
         private boolean namedAsTooLong;
-        private int users; // guarded by the sources
+        private int users; // guarded by the enclosing SharedSources
 
         Shared(EndpointSource source) {
             this.source = source;

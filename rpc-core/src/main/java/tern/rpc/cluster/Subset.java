@@ -5,9 +5,8 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Chooses the providers that a client connects to, if there are very many. Each client takes those with the smallest
- * rendezvous hash of itself and the address. A change of the list changes the subset by at most one provider per
- * changed one.
+ * Chooses the providers that a client connects to if there are many. Each client takes the providers with the smallest
+ * rendezvous hash of client and address. Each added or removed provider changes the subset by at most one.
  */
 final class Subset {
 
@@ -23,7 +22,7 @@ final class Subset {
         this.size = size;
     }
 
-    /** The chosen ones, in the order of the list; the list itself if it is small. */
+    /** The chosen providers in the order of the list. Returns the list itself if it is small. */
     List<Instance> of(List<Instance> instances) {
         if (size == 0 || instances.size() <= size) {
             return instances;

@@ -8,33 +8,33 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at all providers of a cluster ten times a second while there are calls. It measures the figures that single
- * choices need, starts attempts to connect, and selects slow or failing providers for probes. Runs on the thread of the
- * call that finds it due. Thread-safe.
+ * Examines all providers of a cluster ten times a second while there are calls. It measures the figures that each
+ * choice needs, starts attempts to connect, and selects slow or failing providers for probes. It runs on the thread of
+ * a call. Thread-safe.
  */
 final class Survey {
 
     private static final long EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The pause while servers were not heard yet. */
+    /** The pause while some connected servers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** The pause between two probes of one provider. */
     private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** While copies of idempotent calls are sent as probes, no other calls are. */
+    /** If a copy of an idempotent call was sent as a probe within this time, no original calls are used as trials. */
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /** A provider is slow if its response time is this multiple of the median. */
     private static final double SLOW = 3;
 
-    /** Of so many calls, one tries a slow provider. */
+    /** One in this number of calls tries a slow provider. */
     private static final int TRIAL_OF_SLOW = 200;
 
-    /** The same for a provider whose calls failed. */
+    /** One in this number of calls tries a provider whose calls failed. */
     private static final int TRIAL_OF_FAILING = 8_000;
 
-    /** The providers whose median is computed. */
+    /** Number of providers from which the median is computed. */
     private static final int SAMPLE = 101;
 
     private final String zone;
@@ -43,7 +43,7 @@ final class Survey {
     private final AtomicLong nextNanos;
     private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
     private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
-    private int turn; // used by one survey at a time, as the next two
+    private int turn; // used by one survey at a time, like the three fields below
     private long lastTrialNanos;
     private long callsAtTrial;
     private volatile long lastCopyNanos;
@@ -57,7 +57,7 @@ final class Survey {
         this.lastCopyNanos = now - COPIES_NANOS;
     }
 
-    /** Whether the calling thread shall run the survey now. */
+    /** Whether the calling thread should run the survey now. */
     boolean isDue(long now) {
         long next = nextNanos.get();
         return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);

@@ -8,7 +8,7 @@ import tern.rpc.transport.ClientConnection;
 /** A provider as one cluster sees it: the shared node, with the attributes of the cluster's source. Thread-safe. */
 public final class Target implements Candidate {
 
-    /** The smallest part of its weight that a provider has after its start. */
+    /** The share of its weight that a provider has right after its start. */
     private static final double FIRST_SHARE = 0.1;
 
     private final Node node;
@@ -17,7 +17,7 @@ public final class Target implements Candidate {
     private final LastMinute lastMinute;
     private volatile Attributes attributes;
     private volatile boolean held;
-    private volatile double relativeWeight = 1; // 1 is the mean
+    private volatile double relativeWeight = 1; // a multiple of the mean weight
 
     Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes, long now) {
         this.node = node;
@@ -61,7 +61,7 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** Whether the source does not list the provider any more, but it still answers. */
+    /** Whether the source no longer lists the provider although it still answers. */
     public boolean isHeld() {
         return held;
     }
@@ -94,7 +94,7 @@ public final class Target implements Candidate {
         return cost * (1 + node.inFlight() / relativeWeight);
     }
 
-    /** The part of its weight that the provider gets: less during the first 30 s unless all are new. */
+    /** The share of its weight that the provider gets. It is lower in the first 30 s, unless all providers are new. */
     double warmth(long nowNanos) {
         if (!figures.anyWarm()) {
             return 1;

@@ -5,7 +5,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Candidate;
 
-/** Functions on the providers of a cluster. */
+/** Functions over the providers of a cluster. */
 final class Targets {
 
     private Targets() {}
@@ -15,12 +15,12 @@ final class Targets {
     }
 
     /**
-     * A usable provider by looking at all, from a random place: one that is not avoided and has a weight, or else any.
-     * For the rare case that most are not usable.
+     * Searches all providers, from a random start, for a usable one. Prefers one that is not avoided and has a weight.
+     * Used in the rare case that most providers are not usable.
      */
     static @Nullable Target anyUsable(Target[] targets, @Nullable Candidate excluded, long now) {
         Target usable = null;
-        int rank = 0; // of the usable one: 1 avoided, 2 without weight
+        int rank = 0; // rank of the best usable provider so far: 1 avoided, 2 without weight
         int start = ThreadLocalRandom.current().nextInt(targets.length);
         for (int i = 0; i < targets.length; i++) {
             Target target = targets[start + i < targets.length ? start + i : start + i - targets.length];

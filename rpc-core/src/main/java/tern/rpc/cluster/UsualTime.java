@@ -1,8 +1,8 @@
 package tern.rpc.cluster;
 
 /**
- * The usual response time of one method over all providers, by an exponential mean of about 64 calls. A single slow
- * call counts at most like three usual ones. Thread-safe; a lost update is tolerated.
+ * The usual response time of one method at all providers, as an exponential mean of about 64 calls. A single slow call
+ * counts at most like three usual ones. Thread-safe; a lost update is tolerated.
  */
 public final class UsualTime {
 
@@ -12,9 +12,9 @@ public final class UsualTime {
     private volatile long nanos;
 
     /**
-     * Adds a call.
+     * Adds the duration of a call.
      *
-     * @return the usual time before it; 0 if there was none
+     * @return the usual time before this call; 0 if there was none
      */
     long add(long tookNanos) {
         long before = nanos;

@@ -4,8 +4,8 @@ import java.util.List;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Draws indexes in proportion to the weights of candidates, in constant time (alias method). Candidates of weight 0
- * are never drawn unless all have it. Immutable.
+ * Draws indexes in proportion to the weights of candidates, in constant time (alias method). Candidates of weight 0 are
+ * never drawn unless all have weight 0. Immutable.
  */
 final class WeightedChoice {
 
@@ -26,7 +26,7 @@ final class WeightedChoice {
         fill(share);
     }
 
-    /** The weights, as multiples of their mean. */
+    /** The weights as multiples of their mean. */
     static double[] shares(List<? extends Candidate> candidates) {
         double[] share = new double[candidates.size()];
         double sum = 0;
@@ -75,7 +75,7 @@ final class WeightedChoice {
             int rest = large[--larges];
             set(rest, 1, rest);
         }
-        while (smalls > 0) { // left by rounding
+        while (smalls > 0) { // entries left over by rounding
             int rest = small[--smalls];
             set(rest, 1, rest);
         }

@@ -1,6 +1,6 @@
 /**
- * From the list of a source to the provider of one attempt: coalesce, keep the last good list, route, choose a subset,
- * connect, score and pick.
+ * Turns the list of a source into the provider of one attempt. The steps are: coalesce changes, keep the last good
+ * list, route, choose a subset, connect, score and pick.
  */
 @NullMarked
 package tern.rpc.cluster;

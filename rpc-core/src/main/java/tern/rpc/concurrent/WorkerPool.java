@@ -19,9 +19,9 @@ import tern.rpc.Thrown;
 /**
  * A bounded number of threads with a bounded queue. At most one wake-up is in flight: a producer wakes one idle worker,
  * and no other is woken until that one runs. A worker that takes a task and sees more tasks wakes the next worker.
- * Under load a hand-over therefore needs no system call. Threads are created on demand. Idle threads are reused last-in
- * first-out and end after a while. With virtual threads and no keep-alive, a new thread is started instead of waking
- * one. Thread-safe.
+ * Under load, handing over a task therefore needs no system call. Threads are created on demand. Idle threads are
+ * reused last-in first-out and end after a while. With virtual threads and no keep-alive, a new thread is started
+ * instead of waking one. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
 
@@ -33,17 +33,17 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private final ThreadFactory threadFactory;
 
     private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger admitted = new AtomicInteger(); // queued or running
+    private final AtomicInteger admitted = new AtomicInteger(); // number of queued and running tasks
     private final AtomicInteger threads = new AtomicInteger();
     private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean waking = new AtomicBoolean(); // a woken worker has not started yet
-    private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>(); // top of the stack
-    private volatile boolean failing; // the last attempt to create a thread failed
+    private final AtomicBoolean waking = new AtomicBoolean(); // true while a woken worker has not started yet
+    private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>(); // top of the stack of idle workers
+    private volatile boolean failing; // true after an attempt to create a thread failed
     private volatile boolean closed;
 
     /**
-     * @param maxThreads the highest number of running tasks
-     * @param queueCapacity the highest number of waiting tasks while all threads are busy
+     * @param maxThreads the maximum number of running tasks
+     * @param queueCapacity the maximum number of waiting tasks while all threads are busy
      * @param keepAlive the time after which an idle thread ends; zero to end at once
      */
     public WorkerPool(int maxThreads, int queueCapacity, Duration keepAlive, ThreadFactory threadFactory) {
@@ -112,7 +112,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void add(Runnable task) {
         try {
             queue.add(task);
-        } catch (Throwable e) { // no memory: the task does not count
+        } catch (Throwable e) { // out of memory: the task does not count
             admitted.decrementAndGet();
             throw e;
         }
@@ -133,7 +133,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // A worker that became idle or ended meanwhile has seen a pending wake-up and has woken no other worker.
+            // Repeats because a worker that became idle or ended in the meantime may have seen the pending wake-up and
+            // therefore woken no other worker.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < maxThreads && !failing)));
     }
 
@@ -161,7 +162,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            // first, because the next steps need memory, and no other worker is woken while this is set
+            // reset first, because the next steps need memory, and no other worker is woken while the flag is set
             waking.set(false);
             alive.add(self);
             runQueued();
@@ -169,7 +170,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 waking.set(false);
                 runQueued();
             }
-        } finally { // also if memory is exhausted; otherwise the pool would lose a thread for ever
+        } finally { // runs even if memory is exhausted; otherwise the pool would lose a thread for ever
             alive.remove(self);
             threads.decrementAndGet();
             if (!queue.isEmpty()) {
@@ -213,7 +214,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return false;
             }
             LockSupport.parkNanos(this, Math.max(1, left));
-            Thread.interrupted(); // a late interrupt of an earlier task must not make this loop spin
+            Thread.interrupted(); // a late interrupt for an earlier task must not make this loop spin
         }
         return true;
     }

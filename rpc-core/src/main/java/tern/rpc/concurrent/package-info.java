@@ -1,4 +1,4 @@
-/** Threads for calls. */
+/** The thread pool that runs calls. */
 @NullMarked
 package tern.rpc.concurrent;
 

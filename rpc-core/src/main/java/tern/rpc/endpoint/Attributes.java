@@ -4,9 +4,10 @@ import java.util.Map;
 
 /**
  * The properties of a provider that may change while it runs. A change never touches its connection. Sources should
- * share equal values between instances, because a large cluster has few different ones.
+ * share equal values between instances, because even a large cluster has few different values.
  *
- * @param weight its share of the calls relative to the others; 0 gets no calls while another one is available
+ * @param weight the share of calls relative to other providers; a provider with weight 0 gets no calls while another
+ *     one is available
  * @param zone the place of the provider, such as an availability zone; empty if unknown
  * @param tags labels for routing by name, such as {@value #TAG}
  * @param revision identifies the services that the provider offers; empty if unknown
@@ -22,7 +23,7 @@ public record Attributes(
     /** The name of the tag that Dubbo routes by. */
     public static final String TAG = "dubbo.tag";
 
-    /** The default weight and nothing else. */
+    /** Attributes with the default weight and nothing else. */
     public static final Attributes DEFAULT = new Attributes(DEFAULT_WEIGHT, "", Map.of(), "", 0, false);
 
     public Attributes {

@@ -14,7 +14,8 @@ public interface Balancer {
     interface Factory {
 
         /**
-         * Called again whenever the set or the attributes change. A provider that stays is the same object as before.
+         * Called again whenever the set or the attributes change. A provider that remains in the set is the same object
+         * as before.
          *
          * @param candidates not empty, in an order that is stable and equal for clients with the same list
          */
@@ -25,16 +26,16 @@ public interface Balancer {
      * Chooses a provider.
      *
      * @param key the hash of the call's key; 0 if the call has none
-     * @param excluded the provider of the attempt before, which failed; null at the first attempt
+     * @param excluded the provider of the previous attempt, which failed; null at the first attempt
      * @param nowNanos the time on the client's clock
      * @return null if no provider is {@linkplain Candidate#isUsable() usable} except the excluded one. The client then
-     *     looks itself for one that is avoided or being connected
+     *     looks for a provider that is avoided or being connected
      */
     @Nullable
     Candidate pick(long key, @Nullable Candidate excluded, long nowNanos);
 
     /**
-     * An attempt has ended. The figures of {@link Candidate} already contain it. Default: does nothing.
+     * Called when an attempt has ended. The figures of {@link Candidate} already contain it. Default: does nothing.
      *
      * @param tookNanos the time since the attempt was sent
      */

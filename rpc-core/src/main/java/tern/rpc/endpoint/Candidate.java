@@ -15,19 +15,19 @@ public interface Candidate {
     boolean isUsable();
 
     /**
-     * Whether calls should go elsewhere if they can: the provider is silent although it has calls to answer, or it was
-     * ejected because its calls failed.
+     * Whether calls should prefer other providers, because this one does not answer pending calls or was ejected after
+     * failures.
      *
      * @param nowNanos the time on the client's clock
      */
     boolean isAvoided(long nowNanos);
 
-    /** The number of calls and streams without an end. */
+    /** The number of calls and streams that have not ended. */
     int inFlight();
 
     /**
-     * The load of the provider: calls in flight, weighed by its response time. Less is better. An idle provider with
-     * the usual response time has 1.
+     * The load of the provider: its calls in flight, weighted by its response time. Lower is better. The score of an
+     * idle provider with the usual response time is 1.
      *
      * @param nowNanos the time on the client's clock
      */

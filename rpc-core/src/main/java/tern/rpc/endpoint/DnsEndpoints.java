@@ -30,7 +30,7 @@ public final class DnsEndpoints implements EndpointSource {
     /** The default time between two look-ups. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
 
-    /** At most one {@link #refresh} in this time has an effect. */
+    /** Minimum time between two effects of {@link #refresh}. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(DnsEndpoints.class);
@@ -52,16 +52,16 @@ public final class DnsEndpoints implements EndpointSource {
     private final ScheduledExecutorService executor;
     private final Duration interval;
     private final AtomicBoolean refreshing = new AtomicBoolean();
-    private final List<List<Instance>> known = new ArrayList<>(); // guarded by this; one list per name
-    private final boolean[] unresolved; // guarded by this; by name
+    private final List<List<Instance>> known = new ArrayList<>(); // the addresses of each name; guarded by this
+    private final boolean[] unresolved; // one flag per name; guarded by this
 
-    private final Set<String> refused = new HashSet<>(); // guarded by this; warned of
-    private @Nullable EndpointSnapshot told; // guarded by this
+    private final Set<String> refused = new HashSet<>(); // addresses that a warning was logged for; guarded by this
+    private @Nullable EndpointSnapshot told; // the last snapshot passed to the listener; guarded by this
     private volatile @Nullable ScheduledFuture<?> task;
-    private volatile @Nullable Consumer<EndpointSnapshot> listener; // null before the start and once closed
+    private volatile @Nullable Consumer<EndpointSnapshot> listener; // null before the start and after the close
 
     /**
-     * @param names the endpoints to look up, with the attributes of all their addresses
+     * @param names the endpoints to look up, with attributes for all their addresses
      * @param executor runs the look-ups, which block
      */
     public DnsEndpoints(List<Instance> names, Lookup lookup, ScheduledExecutorService executor, Duration interval) {
@@ -107,7 +107,7 @@ public final class DnsEndpoints implements EndpointSource {
                 if (failedFirst(i)) {
                     LOG.warn("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
                 }
-            } catch (RuntimeException e) { // thrown again, it would end the schedule
+            } catch (RuntimeException e) { // not rethrown, because that would end the schedule
                 failed.add(host);
                 if (failedFirst(i)) {
                     LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(i), e);
@@ -128,7 +128,7 @@ public final class DnsEndpoints implements EndpointSource {
                 .toList();
     }
 
-    /** Leaves out addresses that cannot be a provider. A connection to 0.0.0.0 would reach this machine. */
+    /** Excludes addresses that cannot be a provider. For example, a connection to 0.0.0.0 would reach this machine. */
     private boolean isUsable(InetAddress address, String host) {
         boolean usable = !address.isAnyLocalAddress() && !address.isMulticastAddress();
         if (!usable && refused.add(host + " " + address.getHostAddress())) {
@@ -172,13 +172,13 @@ public final class DnsEndpoints implements EndpointSource {
         return all.isEmpty() ? EndpointSnapshot.unknown(now, why) : EndpointSnapshot.stale(all, now, why);
     }
 
-    /** The names with the way and the interval of look-ups. */
+    /** The names, with the kind and the interval of look-ups. */
     @Override
     public Object key() {
         return new Names(names, lookup, interval);
     }
 
-    /** Closes without waiting for a running look-up. */
+    /** Closes without waiting for a look-up in progress. */
     @Override
     public void close() {
         listener = null;

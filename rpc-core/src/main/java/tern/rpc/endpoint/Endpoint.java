@@ -1,8 +1,8 @@
 package tern.rpc.endpoint;
 
 /**
- * The identity of a provider: where it is reached, and how. Everything else about a provider may change without a new
- * connection and belongs to its {@link Attributes}.
+ * The identity of a provider: its address and protocol. All other properties belong to its {@link Attributes} and may
+ * change without a new connection.
  *
  * @param host a name or an IP address, IPv6 without brackets
  * @param name the name that the provider's certificate must contain: the looked-up name, or the host itself
@@ -18,7 +18,7 @@ public record Endpoint(String host, int port, String name, String protocol) {
         }
     }
 
-    /** An address with the protocol of its reference. */
+    /** Creates an endpoint that uses the protocol of its reference. */
     public Endpoint(String host, int port, String name) {
         this(host, port, name, "");
     }
@@ -27,7 +27,9 @@ public record Endpoint(String host, int port, String name, String protocol) {
         this(host, port, host);
     }
 
-    /** {@code host:port}, with brackets around IPv6. The host alone if there is no port, as in memory. */
+    /**
+     * {@code host:port}, with brackets around IPv6. Only the host if there is no port, as for the in-memory transport.
+     */
     @Override
     public String toString() {
         if (port == 0) {

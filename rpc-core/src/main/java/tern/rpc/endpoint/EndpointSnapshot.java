@@ -4,24 +4,23 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A list of providers together with its state. Immutable. The list contains each endpoint once. An instance that did
- * not change should be the same object as in the snapshot before, because such instances are compared fastest.
+ * A list of providers together with its state. Immutable. The list contains each endpoint once. An unchanged instance
+ * should be the same object as in the previous snapshot, because comparing identical objects is fastest.
  *
  * @param since the time since which the state holds
- * @param why the reason of the state in plain words, such as {@code 10.0.0.9:2181 does not answer}; empty if there is
- *     nothing to say
+ * @param why the reason for the state, such as {@code 10.0.0.9:2181 does not answer}; may be empty
  */
 public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why) {
 
     /** The trustworthiness of a list. */
     public enum State {
-        /** The source was never heard. The list is empty. */
+        /** The source has never reported anything. The list is empty. */
         UNKNOWN,
         /** The list is current and has entries. */
         FRESH,
-        /** The source is out of reach. The list is the last one that it gave, possibly read from a file. */
+        /** The source cannot be reached. The list is the last one that it reported, possibly read from a file. */
         STALE,
-        /** The source was heard and says that there is no provider. The list is empty. */
+        /** The source reports that there is no provider. The list is empty. */
         EMPTY
     }
 
@@ -34,17 +33,20 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         }
     }
 
-    /** The state before anything was heard. */
+    /** Returns the snapshot before the first report of a source. */
     public static EndpointSnapshot unknown(Instant since, String why) {
         return new EndpointSnapshot(State.UNKNOWN, List.of(), since, why);
     }
 
-    /** A list as the source gave it; {@link State#EMPTY} if it has no entries. */
+    /**
+     * Returns the snapshot for a list that the source reported. The state is {@link State#EMPTY} if the list has no
+     * entries.
+     */
     public static EndpointSnapshot heard(List<Instance> instances, Instant since) {
         return new EndpointSnapshot(instances.isEmpty() ? State.EMPTY : State.FRESH, instances, since, "");
     }
 
-    /** The last known list of a source that is out of reach. */
+    /** Returns a snapshot with the last known list of an unreachable source. */
     public static EndpointSnapshot stale(List<Instance> instances, Instant since, String why) {
         return new EndpointSnapshot(State.STALE, instances, since, why);
     }

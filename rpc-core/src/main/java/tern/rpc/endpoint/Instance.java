@@ -3,7 +3,7 @@ package tern.rpc.endpoint;
 /** One entry of a list of providers: an endpoint with its current attributes. */
 public record Instance(Endpoint endpoint, Attributes attributes) {
 
-    /** An endpoint with the default attributes. */
+    /** Returns an endpoint with the default attributes. */
     public static Instance of(Endpoint endpoint) {
         return new Instance(endpoint, Attributes.DEFAULT);
     }

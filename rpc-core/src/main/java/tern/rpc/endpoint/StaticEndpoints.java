@@ -14,12 +14,12 @@ public final class StaticEndpoints implements EndpointSource {
         this.instances = DistinctEndpoints.of(instances);
     }
 
-    /** Providers with the default attributes. */
+    /** Creates a list of providers with the default attributes. */
     public StaticEndpoints(List<Endpoint> endpoints) {
         this(() -> endpoints.stream().map(Instance::of).iterator());
     }
 
-    /** An endpoint that occurs twice keeps its first attributes. */
+    /** Creates a list of providers. An endpoint that occurs twice keeps its first attributes. */
     public static StaticEndpoints of(List<Instance> instances) {
         return new StaticEndpoints((Iterable<Instance>) instances);
     }

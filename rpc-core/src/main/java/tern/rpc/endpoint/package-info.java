@@ -1,4 +1,4 @@
-/** Where providers are, and which of them gets the next call. */
+/** Sources of providers, and the choice of the provider for the next call. */
 @NullMarked
 package tern.rpc.endpoint;
 

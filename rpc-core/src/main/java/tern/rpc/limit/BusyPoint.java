@@ -4,19 +4,19 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Limit.Window;
 
 /**
- * Finds the number of admitted calls that keeps a server busy. Further calls only wait, and if one tenant floods, the
- * other tenants' calls wait with them.
+ * Finds the number of admitted calls that keeps a server busy. Further calls would only wait. If one tenant floods, the
+ * calls of other tenants would wait too.
  *
- * <p>By Little's law, x calls a second that each take the time u without waiting are x * u calls inside. A quarter more
- * keeps the server busy between two of their steps. The throughput x is measured. The usual time u was learnt before
- * the flood and may be wrong by now. If u is too short, too few calls are admitted, the throughput falls, and the
- * number falls further. If u is too long, calls wait for each other, and no shorter time is ever seen. Therefore every
- * eighth window tries, in turn, twice as many and half as many calls; it tries twice as many at once if times have
- * become longer:
+ * <p>By Little's law, x calls per second that each take the time u without waiting are x * u calls inside. A quarter
+ * more keeps the server busy while calls change threads. The throughput x is measured. The usual time u was learned
+ * before the flood and may no longer be right. If u is too short, too few calls are admitted, the throughput falls, and
+ * the number falls further. If u is too long, calls wait for each other, and no shorter time is ever seen. Therefore
+ * every eighth window tries another number: alternately twice as many and half as many calls. If times have become
+ * longer, it tries twice as many at once:
  * <ul>
- * <li>Twice as many raise the throughput by two fifths or more: there were too few. Their time becomes the usual time,
- * and twice as many again are tried.
- * <li>Half as many reach 85 % of the throughput or more: there were too many. Half as many again are tried.
+ * <li>If twice as many calls raise the throughput by two fifths or more, there were too few. Their time becomes the
+ * usual time, and the number is doubled again.
+ * <li>If half as many calls reach 85 % of the throughput or more, there were too many. The number is halved again.
  * </ul>
  *
  * <p>Used by one thread at a time. Constants: docs/decisions/0020.
@@ -27,14 +27,16 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * Halfway between no gain and a doubled throughput. The distance to both exceeds the error of a window of a hundred
-     * calls.
+     * A throughput that rises by this factor has improved. The factor lies halfway between no gain and a doubled
+     * throughput. Its distance to both exceeds the error of a window of a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
 
     private static final double AS_MUCH_IS_DONE = 0.85;
 
-    /** Four standard errors of the mean time of a window. */
+    /**
+     * Times have become longer if they rise by this factor, which is four standard errors of the mean time of a window.
+     */
     private static final double LONGER = 1.5;
 
     private static final double FOLLOW_DOWN = 0.5;
@@ -48,24 +50,24 @@ final class BusyPoint {
 
     private final int least;
     private double calls;
-    private Step step = Step.NONE; // tried in the current window
+    private Step step = Step.NONE; // step tried in the current window
     private @Nullable Window before; // the window before this step
-    private Step last = Step.FEWER; // the step tried last
-    private int held; // windows since then without a step
-    private double heldNanos; // time of calls in the first of them; 0 if unknown
+    private Step last = Step.FEWER; // the last step that was tried
+    private int held; // number of windows without a step since then
+    private double heldNanos; // mean time of calls in the first of these windows; 0 if unknown
 
     /** @param least the lowest result */
     BusyPoint(int least) {
         this.least = least;
     }
 
-    /** The sufficient number of calls; 0 if it is unknown. */
+    /** The number of calls that keeps the server busy; 0 if unknown. */
     int calls() {
         return (int) Math.ceil(calls);
     }
 
     /**
-     * A window without a flood has ended.
+     * Evaluates a window without a flood.
      *
      * @param usualNanos the time of calls that do not wait; 0 if unknown
      */
@@ -78,7 +80,7 @@ final class BusyPoint {
     }
 
     /**
-     * A window has ended in which a flooding tenant was limited to {@link #calls}.
+     * Evaluates a window in which a flooding tenant was limited to {@link #calls}.
      *
      * @param usualNanos the assumed time of calls that do not wait; not 0
      * @return the new assumption
@@ -95,7 +97,9 @@ final class BusyPoint {
         return usual;
     }
 
-    /** @return the tried step if it was right and shall be repeated */
+    /**
+     * @return the tried step if it was right and is to be repeated
+     */
     private Step judge(Window seen) {
         Window compared = before;
         if (compared == null) {

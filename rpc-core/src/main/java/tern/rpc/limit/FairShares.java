@@ -6,16 +6,17 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Decides which tenant must wait if there is no room for all. It is asked only about calls that find few free places.
+ * Decides which tenant must wait if there is not enough room. It handles only calls that find few free places.
  *
- * <p>A tenant that sent more than two thirds of these calls in a window floods. It must wait, and all others are
+ * <p>A tenant floods if it sent more than two thirds of these calls in a window. It must wait, and all others are
  * admitted even beyond the limit, unless the flooding tenant holds less than a sixteenth of all calls. A majority vote
  * in constant space finds this tenant (R. Boyer, J Moore, 1981).
  *
  * <p>If no tenant floods, the tenant with the most calls must wait. Places are reserved for tenants with fewer calls as
- * long as such tenants send calls. They are admitted even beyond the limit while another tenant holds more than twice
- * as many, so that this tenant shrinks. If many tenants hold one or two calls each, no call is admitted beyond the
- * limit. Nothing is counted or sorted: a tenant that holds more than the known largest tenant replaces it.
+ * long as such tenants send calls. Their calls are admitted even beyond the limit while another tenant holds more than
+ * twice as many, so that the larger tenant shrinks. If many tenants hold one or two calls each, no call is admitted
+ * beyond the limit. The largest tenant is found without sorting: a tenant that holds more than the largest known tenant
+ * replaces it.
  *
  * <p>With one tenant no place is reserved. Thread-safe. A race may give one call the wrong answer.
  */
@@ -24,10 +25,13 @@ final class FairShares {
     /** Places are reserved for this time after the last call of another tenant. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A tenant that sent two thirds of this number of calls has at least one vote more than votes against it. */
+    /**
+     * Minimum number of calls in a window for a vote. A tenant that sent two thirds of them has at least one vote more
+     * than there are votes against it.
+     */
     private static final int CALLS_FOR_A_VOTE = 3;
 
-    /** A tenant that holds at least one of this number of calls can hinder others. */
+    /** A tenant that holds at least one in this number of calls can hinder others. */
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;
@@ -57,7 +61,7 @@ final class FairShares {
         }
     }
 
-    /** A window has ended. The tenant that flooded in it is limited from now on. */
+    /** Ends a window. The tenant that flooded in it is limited from now on. */
     void windowEnds() {
         int all = calls.getAndSet(0);
         int surplus = votes.getAndSet(0);
@@ -73,7 +77,7 @@ final class FairShares {
     }
 
     /**
-     * Whether a call that finds few free places is refused in favour of others.
+     * Whether a call that finds few free places is refused in favour of other tenants.
      *
      * @param inside the calls of all tenants
      */
@@ -107,16 +111,16 @@ final class FairShares {
     }
 
     /**
-     * Whether other tenants send calls. A single tenant may itself be recorded as the other one, beside a tenant that
-     * has left.
+     * Whether other tenants send calls. The asking tenant may itself be recorded as the last other one, if the other
+     * tenant has left.
      */
     private boolean othersWantIn(Share asking, long now) {
         return asking != other && now - othersUntil < 0;
     }
 
     /**
-     * Whether the tenant holds few calls. A tenant with many fast calls sends the most calls, although a few slow calls
-     * of another tenant may occupy all places for a long time.
+     * Whether the tenant holds few calls. Counting arrivals would not be enough: a tenant with many fast calls sends
+     * the most, but a few slow calls of another tenant may occupy all places for a long time.
      */
     private static boolean holdsLittle(Share share, int inside) {
         return (long) share.held() * MUCH < inside;

@@ -1,6 +1,6 @@
 package tern.rpc.limit;
 
-/** A configured limit. Immutable. */
+/** A configured, constant limit. Immutable. */
 public final class FixedLimit implements Limit {
 
     private final int limit;

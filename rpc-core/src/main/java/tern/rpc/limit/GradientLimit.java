@@ -43,30 +43,33 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GradientLimit implements Limit {
 
-    /** The time of calls at the limit in usual times: calls may wait as long as they are served. */
+    /** The acceptable time of calls at the limit, in usual times. Calls may wait as long as they are served. */
     private static final double TOLERANCE = 2;
 
     /**
-     * The additional time that calls may take. Hundreds of quick calls at once are no overload while each is served
-     * within milliseconds. The value is half of the longest wait in the queue.
+     * The additional time that calls may always take. Hundreds of concurrent quick calls are no overload while each is
+     * served within milliseconds. The value is half of the longest wait in the queue.
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
     /** Below this gradient, more calls mean more throughput. */
     private static final double DEPENDENT = 0.5;
 
-    /** The gradient for larger steps, whose results are less random. */
+    /** The same bound for larger steps, whose results are less random. */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
-    /** The target as a part of s. It is below s because random arrivals exceed it. */
+    /** The target time after a step down, as a part of s. It is below s because random arrivals exceed it. */
     private static final double AIM = 0.75;
 
     private static final double MAX_STEP_DOWN = 0.5;
 
-    /** The largest step after a successful one. */
+    /** The lowest factor of a step down after a successful one. */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
-    /** A smaller step could not be distinguished from noise in the next window. */
+    /**
+     * The highest factor of a step down. The effect of a smaller step could not be distinguished from noise in the next
+     * window.
+     */
     private static final double MIN_STEP_DOWN = 0.7;
 
     private static final double SMALL_STEP_UP = 1.2;
@@ -76,38 +79,38 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_DOWN = 0.5;
     private static final double FOLLOW_UP = 0.05;
 
-    /** Four standard errors of the mean time of a window. */
+    /** Times have changed if they differ by this factor, which is four standard errors of the mean time of a window. */
     private static final double CHANGED = 1.5;
 
-    /** This part of the lowest limit is always enough. */
+    /** One in this number of the lowest limit is always enough. */
     private static final int MIN_ENOUGH = 4;
 
-    /** If less of the limit is used, a higher limit has no effect. */
+    /** A higher limit has no effect if less than this share of the limit is used. */
     private static final double REACHED = 0.5;
 
-    /** While one tenant floods, the others get this multiple of the places. */
+    /** While one tenant floods, the limit is this multiple of the places that the flooding tenant needs. */
     private static final int OTHERS_TOO = 2;
 
     private static final int WINDOWS_HELD = 20;
     private static final int SURE_AFTER = 3;
 
-    /** A change of the limit whose effect the next window shows. */
+    /** A change of the limit. The next window shows its effect. */
     private record Trial(double inside, double nanos, double perSecond, double goBackTo) {}
 
     private final int least;
     private final int most;
     private final BusyPoint busy;
     private double limit;
-    private double usualNanos; // 0: not known
+    private double usualNanos; // 0 if not known
     private @Nullable Trial trial;
-    private boolean dependent; // the last step down was right
-    private int independent; // consecutive trials with this result
-    private int held; // windows without a change of the limit
-    private double heldNanos; // time of calls in the first of them; 0 if the limit is not held
+    private boolean dependent; // whether the last step down was right
+    private int independent; // number of consecutive trials with this result
+    private int held; // number of windows without a change of the limit
+    private double heldNanos; // mean time of calls in the first of these windows; 0 if the limit is not held
 
     /**
      * @param least the lowest limit; fewer calls than this are never refused
-     * @param most the highest limit, and the first one
+     * @param most the highest limit, which is also the first one
      */
     public GradientLimit(int least, int most) {
         if (least < 1 || most < least) {
@@ -167,7 +170,7 @@ public final class GradientLimit implements Limit {
         return calls == 0 ? (int) limit : Math.min((int) limit, calls);
     }
 
-    /** Ends a trial with more calls, because its effect cannot be measured now. */
+    /** Ends a trial with more calls, because its effect can no longer be measured. */
     private void endTrialOfMore() {
         if (trial != null && limit > trial.goBackTo()) {
             to(trial.goBackTo());
@@ -194,8 +197,8 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Keeps the limit: a lower one would not help, and with a higher one calls would only wait. Checked again when
-     * times change.
+     * Keeps the limit. A lower limit would not help, and with a higher one calls would only wait. The limit is checked
+     * again when times change.
      */
     private void hold(Window seen, double inside) {
         double known = heldNanos;
@@ -209,7 +212,9 @@ public final class GradientLimit implements Limit {
         }
     }
 
-    /** @return whether the limit was restored, or kept where it helps, and stays for one window */
+    /**
+     * @return whether the limit was restored or kept after a trial, and stays for one window
+     */
     private boolean judgesTrialWrong(Window seen) {
         Trial tried = trial;
         trial = null;

@@ -1,7 +1,7 @@
 package tern.rpc.limit;
 
 /**
- * The number of calls that may be inside at once, enforced by a {@link Limiter}. An implementation computes it from the
+ * The maximum number of concurrent calls. A {@link Limiter} enforces it. An implementation computes it from the
  * limiter's measurements. It uses no clock and no thread of its own. Used by one thread at a time.
  */
 public interface Limit {
@@ -17,12 +17,12 @@ public interface Limit {
     int next(Window seen);
 
     /**
-     * The number of calls that keeps the server busy; the limit if this is unknown. A tenant that floods gets no more
-     * while others send calls.
+     * The number of calls that keeps the server busy; the limit if this is unknown. A flooding tenant gets no more
+     * places than this while others send calls.
      */
     int enough();
 
-    /** A description for refusals: {@code adaptive, 4 to 600}. */
+    /** A description for refusals, such as {@code adaptive, 4 to 600}. */
     String describe();
 
     /**
@@ -30,9 +30,9 @@ public interface Limit {
      *
      * @param ended calls that entered and left in this window; 0 if calls were refused for long and none left
      * @param meanNanos the mean time that these calls were inside, including the wait for a worker
-     * @param perSecond all calls that left, whenever they entered
+     * @param perSecond the rate of all calls that left, whenever they entered
      * @param inside the highest number of calls inside at once, never above the limit
-     * @param queue whether more calls arrived than could be served, from start to end of the window
+     * @param queue whether more calls arrived than could be served during the whole window
      * @param flooded whether one tenant sent most calls and was limited, and the others left places free
      */
     record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue, boolean flooded) {}

@@ -15,11 +15,11 @@ import tern.rpc.NanoClock;
  * would favour short calls. Then 100 ms and a hundred calls are measured, or 1.5 s and twenty calls, whichever ends
  * first, but at least the mean time of a call, because calls that came together leave together.
  *
- * <p>There is a queue if at least a tenth as many calls as were served found no free place, and if these are ten times
- * as many as the calls that found less than a quarter of the places taken. A burst on an idle server is therefore no
- * queue. While there is a queue, tenants that flood or hold the most calls make room for others ({@link FairShares}),
- * which are admitted beyond the limit, up to twice as many. A tenant that floods gets as many places as keep the server
- * busy ({@link Limit#enough}), less those that others hold.
+ * <p>Calls queue if two conditions hold. The calls that found no free place are at least a tenth of the calls served,
+ * and they are ten times as many as the calls that found less than a quarter of the places taken. A burst on an idle
+ * server is therefore no queue. While calls queue, tenants that flood or hold the most calls make room for others
+ * ({@link FairShares}). The calls of others are admitted beyond the limit, up to twice the limit. A flooding tenant
+ * gets the number of places that keeps the server busy ({@link Limit#enough}), minus those that others hold.
  *
  * <p>Calls that continue without a thread keep their places, but do not count for the queue.
  *
@@ -34,41 +34,45 @@ public final class Limiter {
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Calls of earlier windows hardly influence a window if at most this part of them is left: one of 8. */
+    /**
+     * A window begins when at most one in this number of the calls admitted under an earlier limit is left. Such calls
+     * then hardly influence the window.
+     */
     private static final int MAX_HAVE_LEFT = 8;
 
-    /** Calls may take up to this multiple of their mean time to end, but at least one second. */
+    /** Calls hang if they take longer than this multiple of their mean time, but at least one second. */
     private static final int HANGING = 8;
 
     private static final long MAX_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** While there is a queue, this part of the places is reserved for tenants with few calls: one of 16. */
+    /** While calls queue, one in this number of the places is reserved for tenants with few calls. */
     private static final int KEPT = 16;
 
-    /** The lowest number of reserved places, unless this is more than half. Fewer would often be taken by chance. */
+    /** The lowest number of reserved places, but at most half of all. Fewer places would often be taken by chance. */
     private static final int MIN_KEPT = 12;
 
     private final Limit limit;
     private final int servedAtOnce;
     private final FairShares shares;
     private final AtomicInteger inside = new AtomicInteger();
-    private final AtomicInteger elsewhere = new AtomicInteger(); // the calls of these without a thread
+    private final AtomicInteger elsewhere = new AtomicInteger(); // number of calls inside that have no thread
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    private volatile int askedFrom; // the number of calls inside from which the tenant of the next call matters
-    private volatile int beyond; // the number admitted beyond the limit in favour of small tenants
+    private volatile int askedFrom; // number of calls inside above which tenant shares are checked
+    private volatile int beyond; // number of calls admitted beyond the limit in favour of small tenants
     private volatile int sparseBelow;
-    private volatile boolean overloaded; // there was a queue in the last window
+    private volatile boolean overloaded; // whether there was a queue in the last window
 
-    // The current window. Races between its end and leaving calls may miscount a call or two.
+    // The current window. Races between the end of the window and leaving calls may miscount a call or two.
     private final AtomicBoolean turning = new AtomicBoolean(); // guards limit and the writes at the end of a phase
-    private final AtomicInteger before = new AtomicInteger(); // calls of earlier windows still inside
+    // number of calls of earlier windows that are still inside
+    private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
     private final AtomicLong nanos = new AtomicLong();
-    private final AtomicInteger crowded = new AtomicInteger(); // calls that found no free place
-    private final AtomicInteger sparse = new AtomicInteger(); // calls that found few places taken
+    private final AtomicInteger crowded = new AtomicInteger(); // number of calls that found no free place
+    private final AtomicInteger sparse = new AtomicInteger(); // number of calls that found few places taken
     private volatile long begun;
     private volatile int fewBefore;
     private volatile boolean measuring;
@@ -79,7 +83,7 @@ public final class Limiter {
 
     /**
      * @param limit used by this limiter only
-     * @param servedAtOnce the number of threads that serve; further calls wait, unless they need no thread
+     * @param servedAtOnce the number of threads that serve calls; further calls wait, unless they need no thread
      */
     public Limiter(Limit limit, int servedAtOnce, NanoClock clock) {
         this.limit = limit;
@@ -116,10 +120,10 @@ public final class Limiter {
     }
 
     /**
-     * Admits or refuses a call. Every admitted call must leave once.
+     * Admits or refuses a call. Every admitted call must leave exactly once.
      *
      * @param share the share of its tenant; null if tenants do not matter
-     * @return null if admitted, else the reason
+     * @return null if the call is admitted, otherwise the reason for the refusal
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {
         int met = inside.getAndIncrement();
@@ -159,13 +163,13 @@ public final class Limiter {
         if (yields) {
             return Refusal.SHARE;
         }
-        // After the limit was reduced, more calls of earlier windows than the limit may be inside. Other calls do not
-        // wait for them to leave.
+        // Ignores calls of earlier windows, which may exceed a reduced limit. Other calls do not wait until they have
+        // left.
         boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
 
-    /** An admitted call has left. */
+    /** Records that an admitted call has left. */
     public void leave(@Nullable Share share, long entered, long now) {
         free(share);
         if (entered - begun < 0) {
@@ -182,7 +186,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            turn(false, now); // by time, in case a call that entered at the turn was counted as earlier
+            // by time, because a call that entered at the end of a window may have been counted as earlier
+            turn(false, now);
         }
     }
 
@@ -190,7 +195,9 @@ public final class Limiter {
         return measured >= shortestNanos && (calls >= ENOUGH || measured >= PATIENCE_NANOS);
     }
 
-    /** A call inside continues without a thread. This is reverted before the call leaves. */
+    /**
+     * Records that a call inside continues without a thread. {@link #threadStays} must follow before the call leaves.
+     */
     public void threadLeaves(@Nullable Share share) {
         elsewhere.incrementAndGet();
         if (share != null) {
@@ -206,7 +213,7 @@ public final class Limiter {
         }
     }
 
-    /** An admitted call has left without being served. Its time is not measured. */
+    /** Records that an admitted call has left without being served. Its time is not measured. */
     public void leaveUnserved(@Nullable Share share, long entered) {
         free(share);
         if (entered - begun < 0) {
@@ -216,7 +223,7 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // first, because no tenant may seem to hold more than all calls
+            share.left(); // first, so that no tenant seems to hold more calls than all tenants together
         }
         inside.decrementAndGet();
     }

@@ -1,16 +1,18 @@
 package tern.rpc.limit;
 
-/** The reason why a call was refused before its method ran; a value of the meter {@code rpc.server.refused}. */
+/**
+ * The reason why a call was refused before its method ran. It is a tag value of the meter {@code rpc.server.refused}.
+ */
 public enum Refusal {
     /** The number of calls inside has reached the limit. */
     LIMIT("limit"),
-    /** Few places are free, and the call's tenant, such as its connection, holds more calls than any other. */
+    /** Few places are free, and the tenant of the call, such as its connection, holds more calls than any other. */
     SHARE("share"),
     /** All workers are busy, and the queue is full. */
     QUEUE("queue"),
     /** No worker was free in time. */
     WAIT("wait"),
-    /** Its deadline passed while it waited. */
+    /** The deadline of the call passed while it waited. */
     DEADLINE("deadline"),
     /** The number of running calls of the method has reached the method's limit. */
     METHOD("method"),

@@ -21,7 +21,9 @@ public final class SeldomWarning {
     private final AtomicLong nextNanos;
     private final AtomicInteger heldBack = new AtomicInteger();
 
-    /** @param pause the shortest time between two lines */
+    /**
+     * @param pause the minimum time between two lines
+     */
     public SeldomWarning(Logger log, NanoClock clock, Duration pause) {
         this.log = log;
         this.clock = clock;
@@ -34,7 +36,7 @@ public final class SeldomWarning {
     }
 
     /**
-     * @param message called only if the line is written
+     * @param message supplies the message; called only if the line is written
      * @param cause logged with its trace; null for none
      * @return whether the line was written
      */

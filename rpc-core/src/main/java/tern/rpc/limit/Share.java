@@ -30,18 +30,20 @@ public final class Share {
         this(tenant, null);
     }
 
-    /** @param whole the tenant of which this one is a part; it holds all calls of its parts; null for none */
+    /**
+     * @param whole the tenant that this tenant is a part of, and that holds the calls of all its parts; null for none
+     */
     public Share(Object tenant, @Nullable Share whole) {
         this.tenant = tenant;
         this.whole = whole;
     }
 
-    /** The name of the tenant, escaped because it may come from a certificate. */
+    /** The name of the tenant. It is escaped, because it may come from a certificate. */
     public String tenant() {
         return PeerText.name(tenant.toString());
     }
 
-    /** Whether the tenant is a part of another, for example a connection of its address. */
+    /** Whether the tenant is a part of another one. For example, a connection is a part of its address. */
     public boolean isPart() {
         return whole != null;
     }
@@ -61,7 +63,7 @@ public final class Share {
         return streaming;
     }
 
-    /** Counts a stream task that was handed over. */
+    /** Counts a stream task that is handed over to a thread. */
     public void streamBegins() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.incrementAndGet(each);

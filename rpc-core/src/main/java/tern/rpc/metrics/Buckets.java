@@ -1,8 +1,9 @@
 package tern.rpc.metrics;
 
 /**
- * The buckets of a histogram in microseconds: linear at first, then a fixed number for each doubling, so that the
- * relative error is the same everywhere. With {@code bits} of precision there are 2^bits buckets per doubling.
+ * The buckets of a histogram in microseconds. They are linear at first. After that, each doubling has a fixed number of
+ * buckets, so the relative error is the same everywhere. With {@code bits} of precision there are 2^bits buckets per
+ * doubling.
  */
 final class Buckets {
 
@@ -27,7 +28,7 @@ final class Buckets {
         return (first + 1) << shift;
     }
 
-    /** The upper bound of the percentile's bucket in microseconds; 0 if nothing was counted. */
+    /** The upper bound, in microseconds, of the bucket that contains the percentile; 0 if nothing was counted. */
     static long percentile(long[] counts, long total, double share, int bits) {
         long rank = (long) Math.ceil(total * share);
         long seen = 0;

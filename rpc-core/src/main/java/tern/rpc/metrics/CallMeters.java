@@ -13,7 +13,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.ServiceKey;
 import tern.rpc.limit.SeldomWarning;
 
-/** The timers of one method on one side and protocol, looked up once. Thread-safe. */
+/** The timers of one method for one side and protocol. They are looked up once. Thread-safe. */
 public final class CallMeters {
 
     private static final SeldomWarning FAILING =
@@ -49,7 +49,7 @@ public final class CallMeters {
     }
 
     /**
-     * Counts a completed call. Streams are not compared with the target, because their users choose the duration.
+     * Counts a completed call. Streams are not compared with the target, because users choose their duration.
      *
      * @param failure the failure of the call; null for a result
      */
@@ -84,7 +84,7 @@ public final class CallMeters {
         calls.retried();
     }
 
-    /** Counts the wait of a call that left the queue. */
+    /** Records the wait of a call that left the queue. */
     public void dequeued(long waitedNanos) {
         if (queue != null) {
             try {

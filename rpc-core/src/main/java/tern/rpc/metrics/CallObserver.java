@@ -3,14 +3,14 @@ package tern.rpc.metrics;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
-/** Receives each served unary call that has a ledger when it has ended. */
+/** Is notified of each served unary call that has a ledger, when the call has ended. */
 @FunctionalInterface
 public interface CallObserver {
 
     /**
      * Called on the thread that ended the call; must neither block nor throw.
      *
-     * @param method the name as in messages: {@code OrderService.place}
+     * @param method the name of the method, as in {@code OrderService.place}
      * @param tookNanos the time since the call was received
      * @param now the current time on the clock of the calls
      * @param failure the failure; null for a result and for an exception that the method declares

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import tern.rpc.NanoClock;
 
 /**
- * The response times of the last minute, in one slot per second. Recording is lock-free and allocates once a second.
- * Values are accurate to 3 %. Thread-safe.
+ * The response times of the last minute, with one slot per second. Recording is lock-free and allocates memory once a
+ * second. Values are accurate to 3 %. Thread-safe.
  */
 public final class LatencyWindow {
 
@@ -17,7 +17,7 @@ public final class LatencyWindow {
     /** Buckets per doubling: 2^5. */
     private static final int PRECISION_BITS = 5;
 
-    /** The buckets reach up to 2^36 microseconds, about 19 hours. The last one takes all longer times. */
+    /** The buckets reach up to 2^36 microseconds, about 19 hours. The last one counts all longer times. */
     private static final int BUCKETS = 32 << PRECISION_BITS;
 
     private final AtomicReferenceArray<Slot> slots = new AtomicReferenceArray<>(SECONDS + 1);
@@ -82,7 +82,7 @@ public final class LatencyWindow {
      * The values of the last full seconds, at most a minute.
      *
      * @param seconds the number of full seconds
-     * @param p50Millis 0 without calls, like the other values
+     * @param p50Millis 0 if there were no calls, as for the other percentiles
      */
     public record Report(
             long calls,
@@ -127,8 +127,8 @@ public final class LatencyWindow {
     }
 
     /**
-     * The percentile in milliseconds. The bound of a bucket may be above the largest value, so the result is limited to
-     * it.
+     * The percentile in milliseconds. The upper bound of a bucket may exceed the largest value, so the result is
+     * limited to the largest value.
      */
     private static double percentile(long[] counts, long total, double share, long maxNanos) {
         return Math.min(Buckets.percentile(counts, total, share, PRECISION_BITS) / 1_000.0, maxNanos / 1e6);

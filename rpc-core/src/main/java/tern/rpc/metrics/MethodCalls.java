@@ -12,12 +12,12 @@ import tern.rpc.StatusCode;
 
 /**
  * The results of the calls of one method on one side since the start, over all protocols and outcomes. Streams are
- * omitted, because their users choose the duration. The difference of two snapshots shows the time between. A call adds
- * to four counters. Thread-safe.
+ * omitted, because users choose their duration. The difference of two snapshots covers the time between them. A call
+ * increments four counters. Thread-safe.
  */
 public final class MethodCalls {
 
-    /** Buckets per doubling: 2^3, so that a percentile is at most an eighth too high. */
+    /** Buckets per doubling: 2^3. A percentile is at most an eighth too high. */
     private static final int PRECISION_BITS = 3;
 
     /** The buckets reach up to about an hour in microseconds. */
@@ -53,12 +53,12 @@ public final class MethodCalls {
         retries.increment();
     }
 
-    /** The key of the service, in the notation of {@link ServiceKey#toString()}. */
+    /** The key of the service as {@link ServiceKey#toString()} writes it. */
     public String service() {
         return service;
     }
 
-    /** The simple name of the interface, which is the name of the service in properties. */
+    /** The simple name of the interface. It is the name of the service in properties. */
     public String simpleName() {
         return simpleName;
     }
@@ -72,7 +72,7 @@ public final class MethodCalls {
         return timeout;
     }
 
-    /** The largest number of attempts of a call that may have run. */
+    /** The largest number of attempts of a call, if each of them may have run. */
     public int attempts() {
         return attempts;
     }
@@ -86,7 +86,7 @@ public final class MethodCalls {
         return new Sums(counts, nanos.sum(), timeouts.sum(), retries.sum());
     }
 
-    /** Counts and times of calls; immutable. */
+    /** Counts and times of calls. Immutable. */
     public static final class Sums {
 
         private final long[] times;
@@ -120,7 +120,7 @@ public final class MethodCalls {
             return calls;
         }
 
-        /** The number of calls that reached their deadline. */
+        /** The number of calls whose deadline passed. */
         public long timeouts() {
             return timeouts;
         }
@@ -135,7 +135,7 @@ public final class MethodCalls {
             return calls == 0 ? Duration.ZERO : Duration.ofNanos(nanos / calls);
         }
 
-        /** The time within which 99 of 100 calls ended, at most an eighth too high; zero without calls. */
+        /** The 99th percentile of the times of calls, at most an eighth too high; zero without calls. */
         public Duration p99() {
             long micros = Buckets.percentile(times, calls, 0.99, PRECISION_BITS);
             return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));

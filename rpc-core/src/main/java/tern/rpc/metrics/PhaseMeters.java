@@ -10,8 +10,8 @@ import tern.rpc.Phase;
 import tern.rpc.ServiceKey;
 
 /**
- * The sums of the ledgers of one method: the time of its calls by phase, and the number of operations. The registry
- * reads them on demand, so a call only adds. Thread-safe.
+ * The sums of the ledgers of one method: the time of its calls by phase, and the number of operations. The meter
+ * registry reads them on demand, so a call only increments counters. Thread-safe.
  */
 public final class PhaseMeters {
 
@@ -61,7 +61,7 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the ledger of a completed call, which ends the ledger.
+     * Adds the ledger of a completed call and ends the ledger.
      *
      * @param now the current time on the ledger's clock
      */
@@ -81,7 +81,7 @@ public final class PhaseMeters {
                 }
             }
         }
-        calls.increment(); // last, so that a reader who sees the call also sees its time
+        calls.increment(); // incremented last, so that a reader who sees the call also sees its time
     }
 
     private void register(int i) {
@@ -90,7 +90,7 @@ public final class PhaseMeters {
         }
     }
 
-    /** The key of the service, in the notation of {@link ServiceKey#toString()}. */
+    /** The key of the service as {@link ServiceKey#toString()} writes it. */
     public String service() {
         return service.toString();
     }
@@ -104,7 +104,7 @@ public final class PhaseMeters {
         return calls.sum();
     }
 
-    /** The number of these calls with time in this phase. */
+    /** The number of completed calls that spent time in this phase. */
     public long callsWith(Phase phase) {
         return callsWith[phase.ordinal()].sum();
     }
@@ -114,7 +114,7 @@ public final class PhaseMeters {
         return operations[phase.ordinal()].sum();
     }
 
-    /** The time of this phase in all calls. */
+    /** The total time of this phase in all calls. */
     public double totalTime(Phase phase, TimeUnit unit) {
         return nanos[phase.ordinal()].sum() / (double) unit.toNanos(1);
     }

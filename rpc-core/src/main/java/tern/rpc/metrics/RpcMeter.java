@@ -2,7 +2,7 @@ package tern.rpc.metrics;
 
 import org.jspecify.annotations.Nullable;
 
-/** All meters, with their Micrometer names. */
+/** All meters with their Micrometer names. */
 public enum RpcMeter {
     SERVER_REQUESTS(
             "rpc.server.requests",
@@ -42,9 +42,7 @@ public enum RpcMeter {
     CLIENT_IN_FLIGHT("rpc.client.in.flight", "Calls sent and not answered yet"),
     CLIENT_LATE_ANSWERS("rpc.client.late.answers", "Answers that came after their call had ended");
 
-    /**
-     * The key of the service, in the notation of {@link tern.rpc.ServiceKey#toString()}: {@code blue/example.Shop:1.0}.
-     */
+    /** The key of the service as {@link tern.rpc.ServiceKey#toString()} writes it: {@code blue/example.Shop:1.0}. */
     public static final String SERVICE = "service";
 
     public static final String METHOD = "method";
@@ -70,7 +68,9 @@ public enum RpcMeter {
     /** {@code dubbo} or {@code memory}. */
     public static final String PROTOCOL = "protocol";
 
-    /** {@code ok}, {@code exception} for exceptions of the method itself, or the status code in lower case. */
+    /**
+     * The outcome: {@code ok}, {@code exception} for exceptions of the method itself, or the status code in lower case.
+     */
     public static final String OUTCOME = "outcome";
 
     private final String key;
@@ -95,7 +95,7 @@ public enum RpcMeter {
         return description;
     }
 
-    /** The base unit, such as {@code bytes}; null for counts of things, and for timers, which have their own unit. */
+    /** The base unit, such as {@code bytes}; null for plain counts, and for timers, which have their own unit. */
     public @Nullable String unit() {
         return unit;
     }

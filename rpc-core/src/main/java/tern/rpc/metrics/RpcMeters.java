@@ -82,7 +82,7 @@ public final class RpcMeters {
         return client.report();
     }
 
-    /** Counts a call that was refused before its method was known. */
+    /** Records a call that was refused before its method was known. */
     public void refused(long nanos) {
         server.record(nanos, true);
     }
@@ -98,7 +98,7 @@ public final class RpcMeters {
     /**
      * @param service the service of the reference
      * @param timeout the timeout of a call, including all attempts; null for none
-     * @param attempts the largest number of attempts of a call that may have run
+     * @param attempts the largest number of attempts of a call, if each of them may have run
      */
     public CallMeters client(
             ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
@@ -108,7 +108,7 @@ public final class RpcMeters {
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, calls);
     }
 
-    /** The methods served so far. */
+    /** The methods that have been served so far. */
     public List<MethodCalls> servedMethods() {
         return List.copyOf(servedMethods.values());
     }
@@ -118,17 +118,17 @@ public final class RpcMeters {
         return List.copyOf(calledMethods.values());
     }
 
-    /** The phases of calls of the method. Methods whose meters have the same tags share them. */
+    /** The phases of calls of the method. Methods whose meters have equal tags share them. */
     public PhaseMeters phases(ServiceKey service, MethodDescriptor method) {
         return phases.computeIfAbsent(methodTags(service, method), tags -> new PhaseMeters(this, service, method));
     }
 
-    /** The phases of all methods so far. */
+    /** The phases of all methods that were called so far. */
     public List<PhaseMeters> phases() {
         return List.copyOf(phases.values());
     }
 
-    /** Registers the meter. The object is referenced weakly. */
+    /** Registers a gauge that references the object weakly. */
     public <T> void gauge(RpcMeter meter, T object, ToDoubleFunction<T> value, String... tags) {
         Gauge.builder(meter.key(), object, value)
                 .description(meter.description())
@@ -137,7 +137,7 @@ public final class RpcMeters {
                 .register(registry);
     }
 
-    /** Registers the meter. The object is referenced weakly. */
+    /** Registers a counter that references the object weakly. */
     public <T> void counter(RpcMeter meter, T object, ToDoubleFunction<T> count, String... tags) {
         FunctionCounter.builder(meter.key(), object, count)
                 .description(meter.description())
@@ -175,7 +175,7 @@ public final class RpcMeters {
         }
     }
 
-    /** The timer of the queue; null if the registry fails. Calls are then served without it. */
+    /** The timer of the queue; null if the meter registry fails. Calls are then served without the timer. */
     private @Nullable Timer queueTimer(ServiceKey service, MethodDescriptor method) {
         try {
             return Timer.builder(RpcMeter.SERVER_QUEUE.key())

@@ -2,13 +2,13 @@ package tern.rpc.metrics;
 
 import org.jspecify.annotations.Nullable;
 
-/** A part of the endpoint, shown under {@code /actuator/rpc/} and its name. Every bean of this type is shown. */
+/** A part of the report, shown under {@code /actuator/rpc/} followed by its name. Every bean of this type is shown. */
 public interface RpcReportPart {
 
-    /** The last element of the path: {@code diagnosis}. */
+    /** The last element of the path, such as {@code diagnosis}. */
     String name();
 
-    /** The current report, which becomes JSON. */
+    /** The current report, which is converted to JSON. */
     Object report();
 
     /** The report as text for people; null if the part has no text. */
@@ -17,9 +17,9 @@ public interface RpcReportPart {
     }
 
     /**
-     * Does what the part can do on request, for a POST. Must not block.
+     * Runs the action of this part, for a POST. Must not block.
      *
-     * @return whether it was started; null if the part can do nothing
+     * @return whether the action was started; null if the part has none
      */
     default @Nullable Boolean act() {
         return null;

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes. It is, in this order: the configured host; an address of this machine in the
- * configured network; the address that the server listens on, if it is one; or the source address of the route to the
- * registry.
+ * The address that a provider publishes. It is the first that exists of the following: the configured host; an address
+ * of this machine in the configured network; the single address that the server listens on; the source address of the
+ * route to the registry.
  *
  * @param reason the origin of the host, for the log
  */
@@ -21,10 +21,10 @@ public record AdvertisedAddress(String host, int port, String reason) {
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.%\\w]*");
 
     /**
-     * The wishes of the user.
+     * The settings of the user.
      *
      * @param host a host name or address; null for none
-     * @param port 0 for the port that the server listens on
+     * @param port the port; 0 for the port that the server listens on
      * @param network a network such as {@code 10.1.0.0/16}, or the name of a network card; null for none
      */
     public record Wish(
@@ -45,13 +45,13 @@ public record AdvertisedAddress(String host, int port, String reason) {
     /** The network of this machine. Tests replace it. */
     public interface Machine {
 
-        /** The source address of packets to that address. */
+        /** The source address of packets to that remote address. */
         InetAddress routeTo(InetSocketAddress remote) throws IOException;
 
         /** The addresses of network cards that are up. */
         List<CardAddress> addresses() throws IOException;
 
-        /** Whether a connection to that address can be opened. Blocks for a second at the most. */
+        /** Whether a connection to that address can be opened. Blocks for at most one second. */
         boolean connectsTo(String host, int port);
     }
 
@@ -69,8 +69,8 @@ public record AdvertisedAddress(String host, int port, String reason) {
      *
      * @param bound the address that the server listens on; null for all
      * @param remote an address of the registry; null for a registry without the network
-     * @throws IllegalArgumentException if the wish cannot be fulfilled or the address would be useless to consumers of
-     *     that registry. The message names the property to set
+     * @throws IllegalArgumentException if the settings cannot be fulfilled, or if consumers of that registry could not
+     *     reach the address. The message names the property to set
      */
     public static AdvertisedAddress choose(
             Wish wish, @Nullable InetAddress bound, int port, @Nullable InetSocketAddress remote, Machine machine) {
@@ -153,7 +153,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     }
 
     /**
-     * Connects to the address, which shows a wrong one before consumers meet it.
+     * Connects to the address, to detect a wrong one before consumers use it.
      *
      * @return a warning that names address, origin and property; empty if the connection was opened
      */

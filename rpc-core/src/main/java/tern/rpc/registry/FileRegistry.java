@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. The file
- * is looked at every second. Providers may register in a file of JSON; they are not removed when a process dies. Meant
- * for tests, a single machine, and lists that another tool writes. Thread-safe.
+ * is checked every second. Providers may register in a JSON file. They are not removed when their process dies.
+ * Intended for tests, a single machine, and lists that another tool writes. Thread-safe.
  */
 public final class FileRegistry implements Registry {
 
@@ -58,8 +58,8 @@ public final class FileRegistry implements Registry {
     private final Duration lookEvery;
     private final ScheduledThreadPoolExecutor thread;
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
-    private boolean looking; // thread of this registry only
-    private FileState state = FileState.UNKNOWN; // thread of this registry only
+    private boolean looking; // used only by the thread of this registry
+    private FileState state = FileState.UNKNOWN; // used only by the thread of this registry
 
     FileRegistry(RegistryUrl url, Duration lookEvery, Clock clock) {
         if (!url.hosts().isEmpty() || url.path().length() < 2) {
@@ -135,12 +135,12 @@ public final class FileRegistry implements Registry {
             }
             state = found;
             sources.forEach(source -> source.tell(found));
-        } catch (RuntimeException e) { // thrown on, it would end the schedule
+        } catch (RuntimeException e) { // not rethrown, because that would end the schedule
             LOG.error("{} could not be looked at", url, e);
         }
     }
 
-    /** Changes the file under a lock that other processes respect. */
+    /** Changes the file under a lock that other processes also use. */
     CompletableFuture<ProviderFile> change(UnaryOperator<ProviderFile> change) {
         CompletableFuture<ProviderFile> result = new CompletableFuture<>();
         execute(() -> change(change, result, 1));

@@ -8,17 +8,17 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The last content of a file that could be read, and the reason why the current one cannot.
+ * The last readable content of a file, and the reason why the current content cannot be read.
  *
- * @param text the text that the content was read from
- * @param heard whether a content was ever read
- * @param problem empty if the content is the current one
+ * @param text the text of the last readable content
+ * @param heard whether the file was ever readable
+ * @param problem the reason; empty if the content is current
  */
 record FileState(String text, ProviderFile content, boolean heard, String problem) {
 
     static final FileState UNKNOWN = new FileState("", new ProviderFile(Map.of()), false, "");
 
-    /** Reads the file again. The texts are compared, because two changes may have the same time. */
+    /** Reads the file again. Compares the texts, because two changes may have the same timestamp. */
     FileState next(Path file, boolean json) {
         try {
             long size = Files.size(file);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads one JSON text of a registry. Objects become maps, arrays become lists, and numbers become {@link Long} or
- * {@link BigDecimal}. No class is ever chosen by the text. Not thread-safe.
+ * {@link BigDecimal}. The text never selects a class. Not thread-safe.
  */
 public final class JsonReader {
 
@@ -29,7 +29,7 @@ public final class JsonReader {
     /**
      * Reads a text.
      *
-     * @param maxMembers the most members of objects and elements of arrays, all together
+     * @param maxMembers the maximum number of members of objects and elements of arrays in total
      * @throws IllegalArgumentException if the text is no JSON, is nested too deeply or has too many members. The
      *     message names the position
      */
@@ -239,7 +239,7 @@ public final class JsonReader {
         }
     }
 
-    /** The message has no part of the text, which may be hostile. */
+    /** The message contains no part of the text, because the text may be hostile. */
     private IllegalArgumentException invalid(String what) {
         return new IllegalArgumentException("not valid JSON at character " + position + ": " + what);
     }

@@ -10,7 +10,7 @@ import tern.rpc.settings.InvalidPropertyException;
 /**
  * A network as users write it: an address with the length of its prefix, or the name of a network card.
  *
- * @param prefix null if the network is named by its card
+ * @param prefix null if the network is given by a network card
  */
 record Network(@Nullable InetAddress prefix, int length, String card) {
 

@@ -25,7 +25,7 @@ import tern.rpc.endpoint.Instance;
  */
 record ProviderFile(Map<String, List<Provider>> services) {
 
-    /** The longest file. */
+    /** Maximum size of a file. */
     static final int MAX_BYTES = 16 * 1024 * 1024;
 
     private static final int MAX_MEMBERS = 1_000_000;
@@ -48,9 +48,9 @@ record ProviderFile(Map<String, List<Provider>> services) {
     }
 
     /**
-     * Reads a file.
+     * Parses a file.
      *
-     * @param json whether it is JSON; else properties
+     * @param json whether the file is JSON; otherwise it is a properties file
      * @throws IllegalArgumentException naming the service and the wrong part
      */
     static ProviderFile parse(String text, boolean json) {
@@ -138,7 +138,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
                 .toList();
     }
 
-    /** This content with the services of a registration in the place of its former ones. */
+    /** Returns this content with the services of a registration, which replace those registered before. */
     ProviderFile with(Registration registration) {
         Map<String, List<Provider>> changed = without(registration).services();
         for (Registration.Service service : registration.services()) {
@@ -158,7 +158,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return new ProviderFile(changed);
     }
 
-    /** This content without the providers at the address of a registration. */
+    /** Returns this content without the providers at the address of a registration. */
     ProviderFile without(Registration registration) {
         Endpoint own = new Endpoint(registration.host(), registration.port());
         Map<String, List<Provider>> changed = new TreeMap<>();
@@ -173,7 +173,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return new ProviderFile(changed);
     }
 
-    /** Whether every service of a registration is here. */
+    /** Whether this content contains every service of a registration. */
     boolean has(Registration registration) {
         return with(registration).equals(this);
     }

@@ -19,23 +19,23 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 
 /**
- * Keeps the registration of one process in its registries: publishes it, verifies it repeatedly, and withdraws it.
- * May publish again after a withdrawal. Thread-safe.
+ * Keeps the registration of one process in its registries. It publishes the registration, verifies it repeatedly, and
+ * withdraws it. It may publish again after a withdrawal. Thread-safe.
  */
 public final class Registrar implements AutoCloseable {
 
-    /** The time between two verifications of the own entries. */
+    /** The interval at which the process verifies its own entries. */
     public static final Duration VERIFY_EVERY = Duration.ofSeconds(30);
 
-    /** The longest withdrawal. */
+    /** Maximum time of a withdrawal. */
     static final Duration MAX_WITHDRAWAL = Duration.ofSeconds(3);
 
-    /** Consumers get this time to learn that the entries are gone. */
+    /** Consumers get this time to notice that the entries are gone. */
     static final Duration AFTER_GONE = Duration.ofSeconds(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
-    /** Waits. Tests replace it. */
+    /** Waits for a time. Tests replace it. */
     interface Waiting {
 
         Waiting SYSTEM = new Waiting() {
@@ -82,7 +82,7 @@ public final class Registrar implements AutoCloseable {
     /**
      * Starts to publish and returns at once. Does nothing if the process is already published.
      *
-     * @return completes when every registry was read back
+     * @return completes when the entries were read back from every registry
      */
     public synchronized CompletableFuture<Void> register(Registration registration) {
         if (publications.isEmpty()) {
@@ -95,7 +95,7 @@ public final class Registrar implements AutoCloseable {
         return seen();
     }
 
-    /** Completes when every registry was read back. Never completes while nothing is registered. */
+    /** Completes when the entries were read back from every registry. Never completes while nothing is registered. */
     public synchronized CompletableFuture<Void> seen() {
         if (publications.isEmpty()) {
             return new CompletableFuture<>();
@@ -104,7 +104,7 @@ public final class Registrar implements AutoCloseable {
                 publications.values().stream().map(Publication::seen).toArray(CompletableFuture[]::new));
     }
 
-    /** For each registry the reason why not every entry is published; an empty text if all are. */
+    /** For each registry, the reason why some entry is not published; an empty text if all are. */
     public synchronized Map<String, String> problems() {
         Map<String, String> problems = new LinkedHashMap<>();
         publications.forEach(
@@ -130,8 +130,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Removes the registration and waits until it was seen to be gone and consumers had a second to learn that, three
-     * seconds at the most. Does nothing if nothing is registered.
+     * Removes the registration. Waits until the entries are gone and consumers had a second to notice it, but at most
+     * three seconds. Does nothing if nothing is registered.
      */
     public void withdraw() {
         List<CompletableFuture<Void>> gone = new ArrayList<>();

@@ -10,9 +10,8 @@ import tern.rpc.ServiceKey;
  * @param application the name of the application
  * @param host the address that consumers connect to, IPv6 without brackets
  * @param protocols the protocols on the port, such as {@code dubbo} and {@code tri}; the first one is preferred
- * @param attributes further attributes of the process for consumers, such as {@value #ZONE}; values may be of any
- *     engine's format
- * @param warmupMillis the time in which the weight grows to its full value; 0 for no warm-up
+ * @param attributes further attributes of the process for consumers, such as {@value #ZONE}; values have any format
+ * @param warmupMillis the time after the start in which the weight grows to its full value; 0 for no warm-up
  * @param startedAtMillis the start of the process in milliseconds since 1970
  */
 public record Registration(
@@ -32,7 +31,7 @@ public record Registration(
      * A service that the process offers.
      *
      * @param methods the names of its methods, each once and sorted
-     * @param weight its share of the calls relative to other providers
+     * @param weight the share of calls relative to other providers
      */
     public record Service(ServiceKey key, List<String> methods, int weight) {
 

@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.EndpointSource;
 
 /**
- * A registry of providers. It is opened lazily: nothing is connected before the first publication or the start of the
- * first source. A registry that is out of reach is tried again until it is closed. Thread-safe.
+ * A registry of providers. It connects lazily, at the first publication or the start of the first source. It keeps
+ * trying to reach an unreachable registry until it is closed. Thread-safe.
  */
 public interface Registry extends AutoCloseable {
 
-    /** Opens registries of some kinds. */
+    /** Opens registries of one or more kinds. */
     interface Factory {
 
         /** Whether this factory opens addresses with this scheme. */
@@ -23,8 +23,8 @@ public interface Registry extends AutoCloseable {
     RegistryUrl url();
 
     /**
-     * An address of the registry, towards which the route of this machine is looked up. Null for a registry without the
-     * network, such as a file.
+     * An address of the registry, used to look up the route to it. Null for a registry without a network, such as a
+     * file.
      */
     @Nullable
     InetSocketAddress remoteAddress();
@@ -32,10 +32,10 @@ public interface Registry extends AutoCloseable {
     /** Starts to publish a provider and returns at once. */
     Publication publish(Registration registration);
 
-    /** A source of the providers of a service. Sources of equal subscriptions have equal keys. */
+    /** Returns a source of the providers of a service. Sources of equal subscriptions have equal keys. */
     EndpointSource source(Subscription subscription);
 
-    /** Closes without waiting. Ephemeral entries end with it. */
+    /** Closes without waiting. Ephemeral entries disappear with the connection. */
     @Override
     void close();
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The address of a registry, such as {@code zookeeper://user:secret@10.0.0.9:2181,10.0.0.10:2181/chroot?group=shop} or
- * {@code file:///etc/providers.json}. Its text never shows the credentials.
+ * {@code file:///etc/providers.json}. Its {@link #toString} never shows the credentials.
  *
  * @param scheme the kind of registry, in lower case
  * @param user empty if there is none
@@ -41,7 +41,9 @@ public record RegistryUrl(
         parameters = Map.copyOf(parameters);
     }
 
-    /** @throws IllegalArgumentException if it is no such address; the message does not repeat the text */
+    /**
+     * @throws IllegalArgumentException if the text is not such an address; the message does not repeat the text
+     */
     public static RegistryUrl parse(String text) {
         Matcher form = FORM.matcher(text.trim());
         if (!form.matches()) {
@@ -89,7 +91,7 @@ public record RegistryUrl(
         return !user.isEmpty() || !password.isEmpty();
     }
 
-    /** The address without user, password and the values of parameters that may be secret. */
+    /** The address without user, password and possibly secret parameter values. */
     @Override
     public String toString() {
         StringBuilder shown = new StringBuilder(scheme).append("://");

@@ -27,8 +27,8 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Keeps the last good list of another source in a file, and starts with it while the other source was not heard. So an
- * application starts without its registry. The file can be read by its owner alone and contains no secret.
+ * Keeps the last good list of another source in a file. It starts with this list until the other source reports one, so
+ * an application can start without its registry. Only its owner can read the file, which contains no secrets.
  */
 public final class RememberedSource implements EndpointSource {
 
@@ -42,8 +42,8 @@ public final class RememberedSource implements EndpointSource {
     private final EndpointSource source;
     private final Subscription subscription;
     private final Path file;
-    private @Nullable List<Instance> written; // used by the source's listener, one call at a time
-    private boolean heard; // likewise
+    private @Nullable List<Instance> written; // used only by the source's listener, one call at a time
+    private boolean heard; // used only by the source's listener
 
     private RememberedSource(EndpointSource source, Subscription subscription, Path file) {
         this.source = source;
@@ -54,7 +54,7 @@ public final class RememberedSource implements EndpointSource {
     /**
      * Wraps a source.
      *
-     * @param directory has one file for each registry and subscription; created if necessary
+     * @param directory contains one file for each registry and subscription; created if necessary
      */
     public static RememberedSource of(
             EndpointSource source, RegistryUrl registry, Subscription subscription, Path directory) {
@@ -63,7 +63,10 @@ public final class RememberedSource implements EndpointSource {
                 source, subscription, directory.resolve(name + "-" + hash(registry + " " + subscription) + ".json"));
     }
 
-    /** Of the address without its credentials, which must not be guessed from the name of a file. */
+    /**
+     * A hash for the name of the file. The hashed text contains no credentials, so they cannot be guessed from the
+     * name.
+     */
     private static String hash(String text) {
         try {
             byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));

@@ -4,20 +4,20 @@ import java.util.List;
 import tern.rpc.ServiceKey;
 
 /**
- * A service whose providers a consumer looks for.
+ * A consumer's subscription to the providers of a service.
  *
- * @param protocol the protocol that it speaks, such as {@code dubbo}
+ * @param protocol the protocol of the consumer, such as {@code dubbo}
  * @param providedBy the applications that offer the service; empty to ask the registry
  */
 public record Subscription(ServiceKey service, String protocol, List<String> providedBy, Level level) {
 
-    /** The form of the entries in registries that have both. */
+    /** The form of the entries to read, in registries that have both forms. */
     public enum Level {
         /** One entry for each service of a process. */
         INTERFACE,
         /** One entry for each process. */
         APPLICATION,
-        /** Both, and each process counts once. */
+        /** Both forms. Each process counts once. */
         BOTH;
 
         public boolean hasInterfaces() {

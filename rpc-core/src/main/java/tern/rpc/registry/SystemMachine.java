@@ -23,13 +23,13 @@ public final class SystemMachine implements Machine {
         if (remote.isUnresolved()) {
             throw new IOException("its name cannot be resolved");
         }
-        try (DatagramSocket socket = new DatagramSocket()) { // sends nothing: only the route is looked up
+        try (DatagramSocket socket = new DatagramSocket()) { // sends nothing; only looks up the route
             socket.connect(remote);
             return socket.getLocalAddress();
         }
     }
 
-    /** IPv4 before IPv6, loopback last. */
+    /** The addresses, IPv4 before IPv6 and loopback last. */
     @Override
     public List<CardAddress> addresses() throws IOException {
         List<CardAddress> found = new ArrayList<>();

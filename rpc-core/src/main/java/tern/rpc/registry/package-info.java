@@ -1,4 +1,4 @@
-/** Registries: how a provider publishes its address, and how a consumer finds the providers of a service. */
+/** Registries: publishing the address of a provider, and finding the providers of a service. */
 @NullMarked
 package tern.rpc.registry;
 

@@ -1,6 +1,6 @@
 package tern.rpc.serialization;
 
-/** A reader, a writer and their arrays, used by one thread at a time. */
+/** A reader, a writer and their arrays. Used by one thread at a time. */
 public final class Coder {
 
     private static final int INITIAL_BYTES = 512;
@@ -33,7 +33,7 @@ public final class Coder {
         reader.start(input, 0, 0);
     }
 
-    /** An array with at least this many bytes for a message to be decoded. Its content is not cleared. */
+    /** An array of at least this size for a message to be decoded. Its content is not cleared. */
     public byte[] input(int bytes) {
         if (bytes > MAX_KEPT_BYTES) {
             return new byte[bytes];

@@ -19,7 +19,7 @@ public final class CoderPool {
         return kept == null ? new Coder(serializer) : kept;
     }
 
-    /** Returns a coder after success. A coder that threw an exception is dropped instead. */
+    /** Takes a coder back after success. A coder that threw an exception must be dropped instead. */
     public void giveBack(Coder coder) {
         coder.forget();
         coder.output().release();

@@ -8,9 +8,10 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits keys of equal hash that a hash table of the JDK searches one by one. Such a table builds a tree of keys with
- * equal hash, but it can only order keys of one class that implements {@link Comparable} of itself. Keys of two
- * classes, and times such as {@code LocalDateTime} that are comparable to a supertype, are searched one by one.
+ * Limits the number of keys with equal hash that a hash table of the JDK would search linearly. Such a table builds a
+ * tree of keys with equal hash. But it can only order keys of one class that implements {@link Comparable} of itself.
+ * Keys of different classes are searched linearly, and so are times such as {@code LocalDateTime}, which are comparable
+ * to a supertype.
  *
  * <p>Keys are counted by their hash in a few slots; two hashes may share a slot. A container with keys of one ordered
  * class, the usual case, is not counted and needs no memory. Not thread-safe.
@@ -26,7 +27,10 @@ public final class EqualHashes {
     private static final int KEYS_PER_PLACE = 16;
     private static final int MIN_PLACES = 64;
 
-    /** Random numbers that hide which hashes share a slot. Created when a key is counted for the first time. */
+    /**
+     * Random numbers, so that a sender cannot know which hashes share a slot. Created when a key is counted for the
+     * first time.
+     */
     private static final class Secret {
 
         static final int SEED;
@@ -66,7 +70,7 @@ public final class EqualHashes {
      *
      * @param state the result of the last call for this container; null at first
      * @param keys the keys in the container so far
-     * @param bounded whether the container limits keys of this class in another way
+     * @param bounded whether keys of this class are limited in another way
      * @param limit the largest number of keys with equal hash
      * @return the state of the container with this key
      * @throws SerializationException if there are too many keys of equal hash
@@ -100,7 +104,7 @@ public final class EqualHashes {
         return type == String.class || ORDERED.get(type);
     }
 
-    /** Whether the key is null, of which there is one, or a constant, whose hash the sender cannot choose. */
+    /** Whether the key is null, which can occur once, or a constant, whose hash the sender cannot choose. */
     private static boolean isHarmless(@Nullable Object key) {
         return key == null || key instanceof Enum;
     }

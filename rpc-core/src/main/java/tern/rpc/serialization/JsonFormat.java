@@ -7,12 +7,14 @@ import tern.rpc.MethodDescriptor;
 public interface JsonFormat {
 
     /**
-     * Returns the codec of a method. Its types are resolved at the first call, which is expensive, so it should happen
-     * at start-up.
+     * Returns the codec of a method. The first call resolves its types, which is expensive, so it should happen at
+     * start-up.
      */
     JsonMethod method(MethodDescriptor method);
 
-    /** Decodes the error in the body of an answer; null if the body does not have the form of Tern, Dubbo and Connect. */
+    /**
+     * Decodes the error in the body of an answer; null if the body has none of the forms of Tern, Dubbo and Connect.
+     */
     @Nullable
     JsonError error(byte[] json, int offset, int length);
 }

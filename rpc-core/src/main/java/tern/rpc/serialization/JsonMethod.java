@@ -18,10 +18,10 @@ public interface JsonMethod {
     List<String> warnings();
 
     /**
-     * Decodes the arguments from a body. A method without parameters ignores it. One parameter: its value; or an array
-     * with this value, unless the type is itself an array; or, for a scalar, an object whose only member has the
-     * parameter's name. Several parameters: an array of all, or an object by name, where missing ones are null. An
-     * empty body is an error; use the query instead if there is one.
+     * Decodes the arguments from a body. A method without parameters ignores it. With one parameter, the body is its
+     * value; or an array with this value, unless the type is itself an array; or, for a scalar, an object whose only
+     * member has the parameter's name. With several parameters, the body is an array of all values, or an object by
+     * name, in which missing ones are null. An empty body is an error; if there is a query, use that instead.
      *
      * @param strict whether the body must be the value of the only parameter, as in Connect
      */
@@ -30,8 +30,8 @@ public interface JsonMethod {
 
     /**
      * Decodes the arguments from query parameters or a form, by name. Several values of a name fill a list. A bean or
-     * map is JSON text under its own name, or else consists of all parameters that are no arguments. Missing ones are
-     * null.
+     * map is JSON text under its own name; otherwise it consists of all parameters that are not names of arguments.
+     * Missing arguments are null.
      *
      * @param parameters the decoded parameters, each with its values in order
      */
@@ -44,10 +44,12 @@ public interface JsonMethod {
      */
     void writeArguments(@Nullable Object[] arguments, OutputBuffer out);
 
-    /** Decodes a result, or one message of a stream of answers. Null for {@code void}, whatever was sent. */
+    /**
+     * Decodes a result, or one message of a stream of answers. For {@code void} it returns null and ignores the body.
+     */
     @Nullable
     Object readResult(byte[] json, int offset, int length);
 
-    /** Encodes a result, or one message of a stream of answers; {@code null} for null and {@code void}. */
+    /** Encodes a result, or one message of a stream of answers. Null and {@code void} become {@code null}. */
     void writeResult(@Nullable Object value, OutputBuffer out);
 }

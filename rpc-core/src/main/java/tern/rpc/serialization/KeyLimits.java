@@ -1,8 +1,8 @@
 package tern.rpc.serialization;
 
 /**
- * The limits for keys of maps and elements of sets in one message. A sender chooses the keys, so it could make hash
- * tables slow (docs/decisions/0025-keys-whose-hash-a-sender-chooses.md). Immutable.
+ * The limits for keys of maps and elements of sets in one message. Without them, a sender could choose keys that make
+ * hash tables slow (docs/decisions/0025-keys-whose-hash-a-sender-chooses.md). Immutable.
  *
  * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not text, numbers or similar
  *     scalars; 1 or more

@@ -9,12 +9,12 @@ import tern.rpc.StatusCode;
 
 /**
  * Limits the threads that encode large messages or decompress them to two for each processor. An encoded message exists
- * up to three times in memory: 200 workers with answers of 8 MiB would need almost 5 GB, and are no faster than four. A
- * thread that waits too long fails. Thread-safe.
+ * up to three times in memory, so 200 workers with answers of 8 MiB would need almost 5 GB and be no faster than four.
+ * A call whose thread waits too long fails. Thread-safe.
  */
 final class LargeMessages {
 
-    /** Arrays up to this size need no turn. Waiting threads hold one of this size. */
+    /** Arrays up to this size need no turn. Waiting threads hold an array of this size. */
     static final int LARGE_BYTES = 256 << 10;
 
     private static final int THREADS_PER_PROCESSOR = 2;
@@ -25,7 +25,7 @@ final class LargeMessages {
 
     private LargeMessages() {}
 
-    /** The free turns; for tests. */
+    /** The number of free turns, for tests. */
     static int free() {
         return TURNS.availablePermits();
     }
@@ -33,7 +33,7 @@ final class LargeMessages {
     /**
      * Takes a turn.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if other threads take too long
+     * @throws RpcException RESOURCE_EXHAUSTED if no turn becomes free in time
      */
     static void enter(@Nullable MessageKind kind) {
         boolean entered = false;

@@ -13,12 +13,12 @@ public enum MessageKind {
         this.property = property;
     }
 
-    /** The property of the largest message of this kind. */
+    /** The property that limits messages of this kind. */
     public String property() {
         return property;
     }
 
-    /** The end of a message about a limit, such as {@code "; set by rpc.limits.max-request"}; empty for null. */
+    /** The end of a text about a limit, such as {@code "; set by rpc.limits.max-request"}; empty for null. */
     static String setBy(@Nullable MessageKind kind) {
         return kind == null ? "" : "; set by " + kind.property;
     }

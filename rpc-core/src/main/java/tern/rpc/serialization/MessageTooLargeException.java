@@ -2,14 +2,14 @@ package tern.rpc.serialization;
 
 import org.jspecify.annotations.Nullable;
 
-/** A message exceeded its limit during the encoding. */
+/** Thrown if a message exceeds its limit during encoding. */
 public final class MessageTooLargeException extends SerializationException {
 
     private static final long serialVersionUID = 1L;
 
     /**
      * @param limitBytes the limit of the message
-     * @param neededBytes the lowest size of the message
+     * @param neededBytes a lower bound of the size of the message
      * @param kind the kind whose property sets the limit; null if there is none
      */
     public MessageTooLargeException(int limitBytes, long neededBytes, @Nullable MessageKind kind) {

@@ -11,8 +11,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.ValueType;
 
 /**
- * The serializer of an application that has none, because all its methods use protobuf messages or bytes. A service
- * with Java values is refused when it is exported or referenced. Thread-safe.
+ * The serializer of an application that needs none, because all its methods use protobuf messages or bytes. It refuses
+ * services with Java values when they are exported or referenced. Thread-safe.
  */
 public final class NoSerializer implements Serializer {
 

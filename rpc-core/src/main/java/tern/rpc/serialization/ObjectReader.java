@@ -6,7 +6,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 
 /**
- * Decodes one message, value after value, from a part of an array. Not thread-safe. It is reused after another {@link
+ * Decodes one message, value after value, from a part of an array. Not thread-safe. It can be reused by another {@link
  * #start}. Every method throws {@link SerializationException} if the bytes do not contain the requested value; the
  * reader must then be started again or dropped.
  */
@@ -38,9 +38,9 @@ public interface ObjectReader {
     void skip();
 
     /**
-     * Decodes an exception. A class that is not allowed or does not exist here becomes an {@link tern.rpc.RpcException}
-     * with the code UNKNOWN and the name and message of the original. The same holds for the first value of a message
-     * if a part of it cannot be decoded.
+     * Decodes an exception. An exception whose class is not allowed or missing becomes an {@link tern.rpc.RpcException}
+     * with the code UNKNOWN and the name and message of the original. The same happens if the exception is the first
+     * value of a message and a part of it cannot be decoded.
      */
     Throwable readThrowable();
 
@@ -50,6 +50,6 @@ public interface ObjectReader {
      */
     void readMetadata(Metadata into);
 
-    /** The remaining bytes of the message. */
+    /** The number of remaining bytes of the message. */
     int remaining();
 }

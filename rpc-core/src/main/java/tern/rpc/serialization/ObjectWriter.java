@@ -3,7 +3,7 @@ package tern.rpc.serialization;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes one message, value after value, into an {@link OutputBuffer}. Not thread-safe. It is reused after another
+ * Encodes one message, value after value, into an {@link OutputBuffer}. Not thread-safe. It can be reused by another
  * {@link #start}. Methods throw {@link SerializationException} if a value cannot be encoded or the buffer's limit is
  * reached. The message is then invalid, and the writer must be started again or dropped.
  */

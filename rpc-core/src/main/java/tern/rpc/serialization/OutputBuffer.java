@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A growing array for writers. Not thread-safe. Its growth is limited, so that no message is encoded that could not be
- * sent.
+ * A growing array for writers. Its growth is limited, because a message that is too large could not be sent. Not
+ * thread-safe.
  */
 public final class OutputBuffer {
 
@@ -20,24 +20,27 @@ public final class OutputBuffer {
     private boolean inTurns;
     private boolean hasTurn;
 
-    /** The claimable bytes without another check: the smaller of the array's length and the limit. */
+    /**
+     * Upper bound of the bytes that can be claimed without a further check: the smaller of the array's length and the
+     * limit.
+     */
     private int bound = INITIAL_BYTES;
 
     /**
-     * Empties the buffer for bytes whose limit no property sets.
+     * Empties the buffer for bytes whose limit is not set by a property.
      *
-     * @param limit the largest number of bytes
+     * @param limit the maximum number of bytes
      */
     public void reset(int limit) {
         empty(limit, 0, null);
     }
 
     /**
-     * Empties the buffer for a message and claims the bytes before it.
+     * Empties the buffer for a message and claims the bytes before the message.
      *
-     * @param messageBytes the largest size of the message
-     * @param prefix the bytes before the message, which do not count
-     * @param sort names the property if the message is too large
+     * @param messageBytes the maximum size of the message
+     * @param prefix the number of bytes before the message, which do not count for the limit
+     * @param sort the kind of message, which determines the property that an error names
      */
     public void reset(int messageBytes, int prefix, MessageKind sort) {
         empty((int) Math.min(Integer.MAX_VALUE, (long) messageBytes + prefix), prefix, sort);
@@ -78,7 +81,7 @@ public final class OutputBuffer {
         return start;
     }
 
-    /** Whether this many bytes fit into the current array and the limit. */
+    /** Whether this number of bytes fits into the current array and the limit. */
     public boolean hasRoom(int bytes) {
         return bytes <= bound - position;
     }
@@ -103,7 +106,7 @@ public final class OutputBuffer {
         return limit;
     }
 
-    /** The property of the limit, for messages; empty if there is none. */
+    /** The property that sets the limit, for messages; empty if there is none. */
     public String setBy() {
         return MessageKind.setBy(kind);
     }
@@ -118,7 +121,7 @@ public final class OutputBuffer {
         position = earlier;
     }
 
-    /** Releases an array above 1 MiB with its content, and the turn to fill it. */
+    /** Releases an array above 1 MiB with its content, and the turn that was taken to fill it. */
     public void release() {
         if (array.length > MAX_KEPT_BYTES) {
             array = new byte[INITIAL_BYTES];
@@ -136,7 +139,7 @@ public final class OutputBuffer {
         return Arrays.copyOf(array, position);
     }
 
-    /** A stream that writes here. It only fails at the limit. */
+    /** A stream that writes to this buffer. It fails only at the limit. */
     public OutputStream asStream() {
         return new OutputStream() {
             @Override

@@ -3,8 +3,9 @@ package tern.rpc.serialization;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Decodes the fields of one protobuf message in a part of an array, one after another (protobuf, "Encoding"), without
- * protobuf's classes. Every method throws {@link SerializationException} if the bytes are invalid. Not thread-safe.
+ * Decodes the fields of one protobuf message one after another, without protobuf's classes. The message is a part of an
+ * array (protobuf, "Encoding"). Every method throws {@link SerializationException} if the bytes are invalid. Not
+ * thread-safe.
  */
 public final class ProtoReader {
 
@@ -25,7 +26,11 @@ public final class ProtoReader {
         this.end = offset + length;
     }
 
-    /** Moves to the next field; false at the end. Its value must be read or skipped. */
+    /**
+     * Moves to the next field. Its value must then be read or skipped.
+     *
+     * @return false at the end
+     */
     public boolean next() {
         if (position == end) {
             return false;
@@ -47,7 +52,7 @@ public final class ProtoReader {
         return wireType;
     }
 
-    /** Whether the field has this number and wire type. Another wire type counts as an unknown field. */
+    /** Whether the current field has this number and wire type. A field with another wire type counts as unknown. */
     public boolean is(int number, int form) {
         return field == number && wireType == form;
     }
@@ -67,7 +72,7 @@ public final class ProtoReader {
         throw new SerializationException("a number of more than ten bytes in a protobuf message");
     }
 
-    /** The length of a field of bytes, which start at {@link #position()}. Moves to its end. */
+    /** Returns the length of the current field of bytes, which starts at {@link #position()}, and moves to its end. */
     public int bytes() {
         long length = varint();
         if (length < 0 || length > end - position) {
@@ -82,7 +87,7 @@ public final class ProtoReader {
         return position;
     }
 
-    /** Like {@link #text()}, but returns one of the usual texts, which are ASCII, without a new String. */
+    /** Like {@link #text()}, but avoids a new String if the text is one of the usual ones, which are ASCII. */
     public String textOf(String... usual) {
         int length = bytes();
         for (String one : usual) {

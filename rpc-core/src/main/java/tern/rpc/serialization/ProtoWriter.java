@@ -9,7 +9,7 @@ public final class ProtoWriter {
 
     private ProtoWriter() {}
 
-    /** Writes a number. The default 0 is omitted. */
+    /** Writes a number. The default value 0 is omitted. */
     public static void number(OutputBuffer out, int field, long value) {
         if (value != 0) {
             out.write(field << 3);
@@ -17,14 +17,14 @@ public final class ProtoWriter {
         }
     }
 
-    /** Writes text. The default, empty text, is omitted. */
+    /** Writes text. The default value, empty text, is omitted. */
     public static void text(OutputBuffer out, int field, String value) {
         if (!value.isEmpty()) {
             bytes(out, field, value.getBytes(StandardCharsets.UTF_8));
         }
     }
 
-    /** Writes bytes, also if there are none. */
+    /** Writes a field of bytes, even if it is empty. */
     public static void bytes(OutputBuffer out, int field, byte[] value) {
         out.write(field << 3 | BYTES);
         varint(out, value.length);
@@ -32,7 +32,7 @@ public final class ProtoWriter {
     }
 
     /**
-     * Starts a field of bytes whose length is not known yet.
+     * Starts a field of bytes of unknown length.
      *
      * @return the argument for {@link #end}
      */
@@ -41,7 +41,7 @@ public final class ProtoWriter {
         return out.claim(1);
     }
 
-    /** Writes the length of everything since {@link #begin}. The bytes are moved if the length needs room. */
+    /** Ends the field and writes its length. Moves the bytes if the length needs more room. */
     public static void end(OutputBuffer out, int begun) {
         int content = begun + 1;
         int length = out.position() - content;

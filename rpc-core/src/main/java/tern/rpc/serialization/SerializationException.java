@@ -1,8 +1,8 @@
 package tern.rpc.serialization;
 
 /**
- * Bytes that contain no valid value, a class that is not allowed, or a value that cannot be encoded. The message gives
- * the details.
+ * Thrown for bytes without a valid value, a class that is not allowed, or a value that cannot be encoded. The message
+ * gives the details.
  */
 public class SerializationException extends RuntimeException {
 

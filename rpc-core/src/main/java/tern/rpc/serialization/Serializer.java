@@ -9,15 +9,15 @@ public interface Serializer {
     String name();
 
     /**
-     * Prepares the types of a service, at export or reference.
+     * Prepares the types of a service, when it is exported or referenced.
      *
      * @throws IllegalArgumentException if a declared type cannot be encoded; the message names the method and the class
      */
     void prepare(ServiceDescriptor service);
 
-    /** Creates an instance. This is expensive, so instances are reused by a {@link CoderPool}. */
+    /** Creates a reader. This is expensive, so a {@link CoderPool} reuses readers. */
     ObjectReader newReader();
 
-    /** Creates an instance. This is expensive, so instances are reused by a {@link CoderPool}. */
+    /** Creates a writer. This is expensive, so a {@link CoderPool} reuses writers. */
     ObjectWriter newWriter();
 }

@@ -17,12 +17,12 @@ import tern.rpc.StatusCode;
 import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.AcceptedTokens;
 
-/** Decides who may call: it checks the tokens first, then asks the authorizers. Thread-safe. */
+/** Decides whether a caller may make a call. It checks the tokens first, then asks the authorizers. Thread-safe. */
 final class CallGate {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallGate.class);
 
-    /** Limits the rate of warnings, because a defective authorizer fails for every call. */
+    /** Minimum time between two warnings, because a defective authorizer fails for every call. */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
     private final AcceptedTokens tokens;
@@ -58,7 +58,7 @@ final class CallGate {
      * Admits or refuses a call. Runs on a worker thread.
      *
      * @param progress records the authorizer that is being asked
-     * @return the caller; null if no authorizer named one
+     * @return the caller; null if no authorizer returned one
      * @throws RpcException if the call may not run
      */
     @Nullable
@@ -89,7 +89,7 @@ final class CallGate {
         }
     }
 
-    /** The authorizer that is being asked about a call. Other threads read it to explain a timeout. */
+    /** The authorizer that currently checks a call. Other threads read it to explain a timeout. */
     static final class Question {
 
         private final CallHead call;
@@ -141,7 +141,10 @@ final class CallGate {
         }
     }
 
-    /** The caller gets no reason, because a reason might reveal internals. */
+    /**
+     * The failure of an authorizer as the caller sees it. It contains no reason, because a reason might reveal
+     * internals.
+     */
     private RpcException failed(RpcAuthorizer authorizer, CallHead call, Throwable cause) {
         failing.warn(
                 () -> call + " was refused because " + authorizer.getClass().getName() + " failed", cause);

@@ -29,22 +29,26 @@ final class CallLedgers {
         this.slow = new SlowCalls(target.latency().toNanos(), clock.nanoTime());
     }
 
-    /** Creates the ledger when a worker has taken a call and before it decodes the request. */
+    /** Creates the ledger after a worker has taken a call, before the request is decoded. */
     CallLedger begin(long started, long queuedNanos) {
         return kept ? CallLedger.ofReceived(clock, started, queuedNanos) : CallLedger.none();
     }
 
-    /** @return the place of the call, for {@link #stopped} */
+    /**
+     * Adds a running call.
+     *
+     * @return the place of the call, for {@link #stopped}
+     */
     int runs(ServedCall call) {
         return kept ? running.add(call) : RunningCalls.NOWHERE;
     }
 
-    /** The call has its answer, and its worker has left it. */
+    /** Removes a call that was answered and that its worker has left. */
     void stopped(int place, ServedCall call) {
         running.remove(place, call);
     }
 
-    /** A call was answered. Streams are never counted as slow, because their users choose the duration. */
+    /** Records an answered call. Streams never count as slow, because users choose their duration. */
     void ended(MethodHandler method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
         if (ledger.isOpen()) {
             if (method.isUnary()) {

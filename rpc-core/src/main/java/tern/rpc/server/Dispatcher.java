@@ -100,7 +100,7 @@ final class Dispatcher implements CallHandler {
         Refusal busy;
         try {
             busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
-        } catch (Throwable e) { // no memory
+        } catch (Throwable e) { // out of memory
             served.withdraw();
             throw e;
         }
@@ -126,22 +126,22 @@ final class Dispatcher implements CallHandler {
         refusals.count(reason);
     }
 
-    /** An admitted call was answered, and its worker has left it. */
+    /** Releases an admitted call that was answered and that its worker has left. */
     void leave(ServerCall call) {
         limiter.leave(call.share(), call.receivedNanos(), clock.nanoTime());
     }
 
-    /** An admitted call continues without a worker. */
+    /** Records that an admitted call continues without a worker. */
     void workerLeaves(ServerCall call) {
         limiter.threadLeaves(call.share());
     }
 
-    /** A call that continued without a worker ends, or ended while its worker was about to leave. */
+    /** Reverts {@link #workerLeaves}, because the call ends or ended while its worker was about to leave. */
     void workerStays(ServerCall call) {
         limiter.threadStays(call.share());
     }
 
-    /** An admitted call ended before a worker took it. */
+    /** Releases an admitted call that ended before a worker took it. */
     void leaveUnserved(ServerCall call) {
         limiter.leaveUnserved(call.share(), call.receivedNanos());
     }
@@ -152,13 +152,13 @@ final class Dispatcher implements CallHandler {
         try {
             noteTenant(call.share(), reason);
             meters.refused(clock.nanoTime() - call.receivedNanos());
-        } catch (Throwable e) { // for example by a meter registry; the caller must still be answered
+        } catch (Throwable e) { // thrown by a meter registry, for example; the caller must still be answered
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), pushBack(reason));
     }
 
-    /** Asks the client to leave this server alone for the time in which a worker should become free. */
+    /** Asks the client to send no further attempt before a worker should have become free. */
     private Metadata pushBack(Refusal reason) {
         return reason == Refusal.DEADLINE
                 ? new Metadata()
@@ -179,8 +179,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Names the tenants that hold the most calls. Empty if callers are checked, because a refusal comes before the
-     * check and must not reveal other callers.
+     * Names the tenants that hold the most calls. Empty if callers are authenticated, because a refusal precedes
+     * authentication and must not reveal other callers.
      */
     private String holders() {
         String holders = gate.isOpen() ? floods.describe(limiter.inside()) : "";
@@ -277,7 +277,7 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Whether calls wait because all threads are busy.
+     * Whether calls wait because all threads are busy, and not because the process was paused.
      *
      * @param forSpare true for the spare threads, false for the usual ones
      */

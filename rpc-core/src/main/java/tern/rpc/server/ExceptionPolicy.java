@@ -11,23 +11,25 @@ import tern.rpc.Thrown;
 import tern.rpc.transport.RemoteFailures;
 
 /**
- * Decides which exceptions of a method are sent with their type: declared ones, those of the interface's own packages,
- * and standard ones of Java, because callers surely have these classes. For all others the caller gets the class name
- * only. A violation reported by Bean Validation becomes INVALID_ARGUMENT.
+ * Decides which exceptions of a method are sent with their type. These are declared exceptions, those in the
+ * interface's packages, and standard exceptions of Java, because callers have these classes. For all others the caller
+ * gets only the class name. A violation reported by Bean Validation becomes INVALID_ARGUMENT.
  */
 final class ExceptionPolicy {
 
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
-    /** The exception of Bean Validation. It holds the validated object, so callers get its message only. */
+    /** The exception of Bean Validation. It contains the validated object, so callers get only its message. */
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
-    /** Each stage adds one wrapper. A longer chain is a circle. */
+    /** Upper bound of unwrapped wrappers. Each stage adds one; a longer chain must be a circle. */
     private static final int MAX_WRAPPERS = 64;
 
     private ExceptionPolicy() {}
 
-    /** Whether Bean Validation rejected an argument or a result, which is the caller's mistake. */
+    /**
+     * Whether the failure is a violation of Bean Validation in an argument or a result, which is the caller's mistake.
+     */
     static boolean isViolation(Throwable cause) {
         return cause.getClass().getName().equals(CONSTRAINT_VIOLATION);
     }
@@ -37,9 +39,9 @@ final class ExceptionPolicy {
     }
 
     /**
-     * The exception that replaces one whose class callers do not have.
+     * The replacement for an exception whose class callers do not have.
      *
-     * @param withText whether the message is sent; it may hold SQL or other internals
+     * @param withText whether the message is sent; it may contain SQL or other internals
      * @param id the id under which the original is logged
      */
     static RuntimeException foreign(Throwable cause, boolean withText, int id) {

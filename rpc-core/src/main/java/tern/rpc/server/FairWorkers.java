@@ -8,17 +8,17 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 
 /**
- * Shares the threads that run methods, so that a tenant with slow methods does not stop others from being served.
+ * Shares the threads that run methods among tenants, so that a tenant with slow methods does not block the others.
  *
  * <p>While some threads are idle, every tenant gets one. When all are busy, a tenant gets one of a few spare threads
  * only if its running and waiting calls are no more than the free spare threads. A tenant that holds many threads
- * therefore gets no spare thread, some spare threads stay free however many tenants use them, and a newcomer gets one
- * before tenants that hold several. This rule is the dynamic threshold of shared-memory switches (A. Choudhury, E.
- * Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
+ * therefore gets no spare thread. Some spare threads always stay free, and a new tenant gets one before tenants that
+ * hold several. This rule is the dynamic threshold of shared-memory switches (A. Choudhury, E. Hahne: Dynamic Queue
+ * Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>If calls have also waited for a thread until their deadline, waiting does not help. Then a tenant that holds more
- * than twice as many threads as are free is refused until it holds fewer, so that the threads it returns go to others.
- * This ends one second after the last call that waited in vain or needed a spare thread.
+ * <p>If calls have also waited for a thread until their deadline, waiting does not help. Then calls of a tenant that
+ * holds more than twice as many threads as are free are refused until it holds fewer. The threads that it returns go to
+ * others. This ends one second after the last call that waited in vain or needed a spare thread.
  *
  * <p>Thread-safe. A race may give one call the wrong answer. While threads are idle, a call costs two reads.
  */
@@ -28,8 +28,8 @@ final class FairWorkers {
     private static final int SPARE_PART = 4;
 
     /**
-     * If all connections come from one address, they share this part of the spare threads, so that another address
-     * finds one free.
+     * Connections from one address together get at most half of the spare threads, so that another address finds one
+     * free.
      */
     private static final int FOR_ALL_PARTS = 2;
 
@@ -38,11 +38,12 @@ final class FairWorkers {
 
     /**
      * A tenant with at most this many calls may wait for a spare thread, and then for a usual one, instead of being
-     * refused. One call at a time may count several times, because a thread leaves a call shortly after its answer.
+     * refused. A tenant that makes one call at a time may have several counted, because a thread leaves a call shortly
+     * after its answer.
      */
     private static final int FEW = 4;
 
-    /** Under pressure, a tenant may hold this many times the free threads. */
+    /** Under pressure, a tenant may hold at most this many times the number of free threads. */
     private static final int PRESSED_PART = 2;
 
     private static final long PRESSURE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -50,11 +51,13 @@ final class FairWorkers {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final NanoClock clock;
-    private volatile boolean pressed; // other tenants needed threads, and waiting did not help
+    private volatile boolean pressed; // true if other tenants need threads and waiting does not help
     private volatile long neededUntil;
     private volatile long vainUntil;
 
-    /** @param spare a pool with {@link #spareThreads} threads and a queue of the same length, which nobody else uses */
+    /**
+     * @param spare a pool with {@link #spareThreads} threads and a queue of the same length, which has no other use
+     */
     FairWorkers(WorkerPool workers, @Nullable WorkerPool spare, NanoClock clock) {
         this.workers = workers;
         this.spare = spare;
@@ -64,8 +67,8 @@ final class FairWorkers {
     }
 
     /**
-     * The number of spare threads for a number of usual threads. None for one thread, which runs calls one after
-     * another.
+     * The number of spare threads for a number of usual threads. There are none for a single thread, because it must
+     * run calls one after another.
      */
     static int spareThreads(int threads) {
         return threads == 1 ? 0 : Math.min(threads, Math.max(MIN_SPARE, threads / SPARE_PART));
@@ -132,7 +135,7 @@ final class FairWorkers {
         return Math.max(0, more == null ? free : free + more.maxThreads() - more.admitted());
     }
 
-    /** A call reached its deadline in the queue. */
+    /** Records that a call reached its deadline in the queue. */
     void waitedInVain() {
         vainUntil = clock.nanoTime() + PRESSURE_NANOS;
         look();
@@ -164,8 +167,8 @@ final class FairWorkers {
     }
 
     /**
-     * Whether calls wait because all threads are busy. If false, the process was paused, and a thread will take the
-     * calls soon.
+     * Whether calls wait because all threads are busy. If false although calls waited, the process was paused, and a
+     * thread will take the calls soon.
      *
      * @param forSpare true for the spare threads, false for the usual ones
      */

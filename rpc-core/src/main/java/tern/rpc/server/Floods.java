@@ -17,7 +17,7 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * Names the tenants that hold the most calls, for refusals, logs and meters. It sees refused calls only and remembers a
+ * Names the tenants that hold the most calls, for refusals, logs and meters. It sees only refused calls and remembers a
  * few tenants. Thread-safe. A race may lose a tenant until its next call.
  */
 final class Floods {
@@ -27,15 +27,17 @@ final class Floods {
     /** The number of remembered tenants. */
     private static final int REMEMBERED = 8;
 
-    /** The number of tenants in a message, at most. */
+    /** Maximum number of tenants in a message. */
     private static final int NAMED = 3;
 
-    /** A tenant is named if it holds at least one of this many calls. */
+    /** A tenant is named if it holds at least one in this number of calls. */
     private static final int NAMED_PART = 20;
 
     private static final int MIN_NAMED = 2;
 
-    /** The number of tenants with a meter of their own. Addresses of attackers must not fill the meter registry. */
+    /**
+     * Maximum number of tenants with their own meter, because addresses of attackers must not fill the meter registry.
+     */
     private static final int METERS = 32;
 
     private static final String OTHERS = "others";
@@ -51,7 +53,7 @@ final class Floods {
         this.warning = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** A call of the tenant was refused. */
+    /** Records that a call of the tenant was refused. */
     void seen(Share share) {
         int smallest = 0;
         int fewest = Integer.MAX_VALUE;
@@ -71,7 +73,7 @@ final class Floods {
         }
     }
 
-    /** A call was refused because its tenant holds too many calls while other tenants are waiting. */
+    /** Records that a call was refused because its tenant holds too many calls while other tenants are waiting. */
     void refused(Share share, int inside) {
         String tenant = share.tenant();
         LongAdder count = refused.get(tenant);

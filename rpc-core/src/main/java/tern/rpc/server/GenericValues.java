@@ -40,8 +40,8 @@ final class GenericValues {
     private static final String CLASS_ENTRY = "class";
 
     /**
-     * The values that one call may have. A value that is referenced several times is copied each time, so a small
-     * message could expand without limit.
+     * Maximum number of values in one call. A value that is referenced several times is copied each time, so a small
+     * message could otherwise expand without limit.
      */
     private static final int MAX_VALUES = 1 << 20;
 

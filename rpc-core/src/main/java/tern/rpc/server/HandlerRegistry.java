@@ -27,7 +27,7 @@ import tern.rpc.transport.ServiceLookup;
 /** Finds the handler of a call's method by the names in the call. Filled at start-up, then immutable. */
 final class HandlerRegistry implements ServiceLookup {
 
-    /** The exports of one interface. They differ in group or version. */
+    /** The exports of one interface, which differ in group or version. */
     private static final class Exports {
         final ServiceDescriptor service;
         final List<Export> all = new ArrayList<>();
@@ -42,7 +42,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
-    /** The key of the built-in methods, whose calls of all services are counted together. */
+    /** The key under which calls of the built-in methods of all services are counted together. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
 
     private final Map<String, Exports> byInterface = new HashMap<>();
@@ -190,7 +190,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {
         List<Export> all = exports.all;
-        for (int i = 0; i < all.size(); i++) { // runs for each call, so it makes no iterator
+        for (int i = 0; i < all.size(); i++) { // an index loop allocates no iterator; this runs for each call
             if (all.get(i).key().equals(key)) {
                 return all.get(i);
             }

@@ -12,9 +12,9 @@ public interface MethodBody {
     /**
      * Runs the method.
      *
-     * @param arguments the arguments as in the Java signature. Without a Java method there is one argument, the
-     *     request: a value, or a {@link java.util.concurrent.Flow.Publisher} of requests. If the operation requires it,
-     *     the last argument is the {@link tern.rpc.StreamObserver} of the answers
+     * @param arguments the arguments as in the Java signature. Without a Java method the only argument is the request:
+     *     a value, or a {@link java.util.concurrent.Flow.Publisher} of requests. If the operation requires it, the last
+     *     argument is the {@link tern.rpc.StreamObserver} of the answers
      * @return the result as in the Java signature. Without a Java method it is a {@link
      *     java.util.concurrent.CompletionStage} of one answer, a publisher of answers, or null if the method got an
      *     observer
@@ -23,7 +23,7 @@ public interface MethodBody {
     @Nullable
     Object run(Object[] arguments) throws Throwable;
 
-    /** A body that calls a Java method of the object given by the supplier. */
+    /** Returns a body that calls a Java method of the supplied object. */
     static MethodBody of(Method method, Supplier<?> target) {
         method.setAccessible(true);
         return arguments -> {

@@ -31,7 +31,7 @@ final class MethodHandler {
     private static final Logger LOG = LoggerFactory.getLogger(MethodHandler.class);
 
     /**
-     * Limits the rate of logged traces. A trace costs more than most calls, so logging each one would overload a
+     * Minimum time between two logged traces. A trace costs more than most calls, so logging each one would overload a
      * failing server.
      */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
@@ -83,27 +83,27 @@ final class MethodHandler {
         return last;
     }
 
-    /** The users' filters around a streaming call. */
+    /** Wraps a streaming call in the application's filters. */
     Invoker filtered(Invoker stream) {
         return Filter.chain(filters, stream);
     }
 
-    /** The users' filters around the method; null if there are none. */
+    /** Wraps the method in the application's filters; null if there are none. */
     @Nullable
     Invoker filtered() {
         return filtered;
     }
 
-    /** The limiter of this method alone; null if there is none. */
+    /** The limiter of this method only; null if there is none. */
     @Nullable
     Limiter limiter() {
         return limiter;
     }
 
     /**
-     * The failure that the caller sees. An undeclared exception is logged here with its trace, at a limited rate. An
-     * exception whose class the caller does not have is always logged, at least as one line, so that the id sent to the
-     * caller can be found.
+     * The failure that the caller sees. An undeclared exception is logged here with its trace, at a limited rate. If
+     * the caller does not have the class of the exception, at least one line is always logged, so that the id sent to
+     * the caller can be found.
      */
     Throwable outgoing(Throwable failure) {
         Throwable cause = ExceptionPolicy.unwrapped(failure);
@@ -129,7 +129,10 @@ final class MethodHandler {
         return ExceptionPolicy.foreign(cause, exceptionTexts, id);
     }
 
-    /** The failure as one line for the log. Exception messages often quote an argument of the caller. */
+    /**
+     * The failure as one line for the log. It is escaped, because exception messages often quote an argument of the
+     * caller.
+     */
     private static String textOf(Throwable failure) {
         return PeerText.text(String.valueOf(Thrown.message(failure)));
     }

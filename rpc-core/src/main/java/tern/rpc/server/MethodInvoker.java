@@ -14,14 +14,16 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.stream.Shapes;
 
-/** The last step on the server: calls the user's method. */
+/** The last step on the server. Calls the user's method. */
 final class MethodInvoker implements Invoker {
 
     private final MethodBody body;
     private final JavaShape answer;
     private final boolean builtIn;
 
-    /** @param builtIn whether the method is part of Tern; such a method knows itself whether anything was executed */
+    /**
+     * @param builtIn whether the method is part of Tern; such a method itself knows whether anything was executed
+     */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {
         this.body = body;
         this.answer = method.responses();
@@ -49,8 +51,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Marks a failure as executed. A method, or a filter around it, may fail with the exception of a call that it made
-     * and that was not executed. The method itself was executed, and its caller must know this.
+     * Marks a failure as executed. A method or filter may fail with the exception of its own call to another service,
+     * which was not executed. The method itself was executed, and its caller must know this.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {
@@ -63,7 +65,7 @@ final class MethodInvoker implements Invoker {
         return failure;
     }
 
-    /** For filters, which always see a stage, even if the method is not asynchronous. */
+    /** Runs the method for filters, which always see a stage. */
     @Override
     public CompletionStage<Response> invoke(Invocation call) {
         ServerContext context = ServerContext.current();

@@ -12,7 +12,10 @@ import tern.rpc.StatusCode;
 import tern.rpc.limit.Limit;
 import tern.rpc.limit.Limiter;
 
-/** The limiters of single methods. Overloads share one, and so do exports of an interface. Immutable. */
+/**
+ * The limiters of methods that have their own limit. All overloads and all exports of an interface share one limiter.
+ * Immutable.
+ */
 final class MethodLimits {
 
     /**

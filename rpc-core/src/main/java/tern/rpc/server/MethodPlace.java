@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import tern.rpc.limit.Limiter;
 
 /**
- * The place of a call in the limit of its method. The call holds it until it has ended and its worker has left.
+ * The place of a call in the limit of its method. The call keeps it until it has ended and its worker has left.
  * Thread-safe.
  */
 final class MethodPlace {

@@ -10,7 +10,8 @@ import tern.rpc.metrics.RpcMeters;
 /** The number of calls that were refused before their method ran, by reason. Thread-safe. */
 final class Refusals {
 
-    private final Map<Refusal, LongAdder> counts = new EnumMap<>(Refusal.class); // filled at once, then only read
+    // filled in the constructor, then only read
+    private final Map<Refusal, LongAdder> counts = new EnumMap<>(Refusal.class);
 
     Refusals() {
         for (Refusal reason : Refusal.values()) {

@@ -30,21 +30,21 @@ import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.Token;
 
 /**
- * Serves exported services. {@link Builder#build} checks everything. The server accepts calls from {@link #start} to
- * {@link #close}. Thread-safe.
+ * Serves exported services. {@link Builder#build} validates all settings. The server accepts calls from {@link #start}
+ * to {@link #close}. Thread-safe.
  */
 public final class RpcServer implements AutoCloseable {
 
-    /** The default port for all protocols. It is Dubbo's default. */
+    /** The default port for all protocols, equal to Dubbo's default. */
     public static final int DEFAULT_PORT = 20_880;
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** A drained server counts as quiet after this time without events. */
+    /** A draining server counts as quiet if nothing happens for this time. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     /**
-     * For this number of workers, one more worker and a short queue are reserved for critical services
+     * For each group of this number of workers, one more worker and a short queue are reserved for critical services
      * (docs/limits.md).
      */
     private static final int KEPT_FOR_CRITICAL = 20;
@@ -54,14 +54,14 @@ public final class RpcServer implements AutoCloseable {
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
     /**
-     * The lowest adaptive limit: one call for each processor and ten more. By chance, fewer calls could leave a
-     * processor without work or calls of other connections without a place.
+     * The lowest adaptive limit: one call for each processor and ten more. With fewer calls, a processor could be idle
+     * by chance, or calls of other connections could find no place.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
-     * The highest adaptive limit, unless threads and queue together are more. An asynchronous call needs memory but no
-     * thread while it waits. It equals the default number of connections (docs/limits.md).
+     * The highest adaptive limit, unless the sum of threads and queue is larger. It is large because a waiting
+     * asynchronous call needs memory but no thread. It equals the default number of connections (docs/limits.md).
      */
     public static final int MAX_CALLS = 8_192;
 
@@ -74,7 +74,7 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerTransport transport;
     private final List<ServerTransport> transports =
-            new CopyOnWriteArrayList<>(); // the transport of the constructor and those of serve()
+            new CopyOnWriteArrayList<>(); // the transport of the constructor and those added by serve()
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
@@ -97,7 +97,7 @@ public final class RpcServer implements AutoCloseable {
                 beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
         this.spare = beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
         this.fairWorkers = new FairWorkers(workers, spare, clock);
-        // Streams have separate threads, because a method that waits for its requests keeps its worker meanwhile.
+        // Streams have separate threads, because a method that waits for its requests blocks its worker.
         this.callbacks =
                 new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         int kept = Math.max(1, builder.threads / KEPT_FOR_CRITICAL);
@@ -181,8 +181,8 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * Also serves the calls of another transport, from now on and even before {@link #start}. Closing the server closes
-     * the transport. Draining does not refuse its calls but waits for those in flight, because calls in memory come
-     * from calls that are being served. Does nothing if the transport is already served.
+     * the transport. Draining waits for its calls and does not refuse them, because in-memory calls are made by calls
+     * that are being served. Does nothing if the transport is already served.
      *
      * @throws IllegalStateException if the server was closed
      */
@@ -225,14 +225,14 @@ public final class RpcServer implements AutoCloseable {
         return counts;
     }
 
-    /** The number of connected peers. */
+    /** The number of connected clients. */
     public int connections() {
         return (int) sum(ServerTransport::connections);
     }
 
     /**
-     * Stops accepting connections and asks callers to use another server. Waits until all connections are gone or
-     * nothing happened for two seconds. Calls that arrive meanwhile are served. Blocks.
+     * Stops accepting connections and asks callers to use another server. Waits until all connections are gone, or
+     * until nothing has happened for two seconds. Calls that arrive meanwhile are served. Blocks.
      *
      * @param atMost the longest time to wait
      */
@@ -322,16 +322,17 @@ public final class RpcServer implements AutoCloseable {
             return List.copyOf(exports);
         }
 
-        /** Adds a filter inside the filters added before. */
+        /** Adds a filter. It runs inside the filters that were added before. */
         public Builder filter(ServerFilter filter) {
             filters.add(filter);
             return this;
         }
 
         /**
-         * Sets the number of calls that run at once and the number that may wait. A quarter more calls, at least four,
-         * run while all threads are busy and tenants with few threads call; none with one thread. For callbacks of
-         * streams, as many threads again are created when needed.
+         * Sets the number of calls that run concurrently and the number that may wait. While all threads are busy,
+         * spare threads serve tenants that hold few threads. There is a spare thread for every four threads, at least
+         * four in total, but none if there is only one thread. Callbacks of streams have their own threads of the same
+         * number, created when needed.
          *
          * @param threads default 200
          * @param queueCapacity default twice the threads
@@ -347,7 +348,7 @@ public final class RpcServer implements AutoCloseable {
          * asynchronous method completes them. Default: an adaptive limit between {@link #MIN_CALLS} and {@link
          * #MAX_CALLS}.
          *
-         * @param chosen called once
+         * @param chosen creates the limit; called once
          */
         public Builder limit(Supplier<Limit> chosen) {
             this.limit = chosen;
@@ -367,7 +368,7 @@ public final class RpcServer implements AutoCloseable {
          * call counts until it has its answer and its worker has left it.
          *
          * @param service the name of the interface; {@link #build} fails if it is not exported or has no such method
-         * @param chosen called once
+         * @param chosen creates the limit; called once
          */
         public Builder limit(String service, String method, Supplier<Limit> chosen) {
             methodLimits.put(new MethodLimits.Key(service, method), chosen);
@@ -388,7 +389,10 @@ public final class RpcServer implements AutoCloseable {
             return methodLimits;
         }
 
-        /** Limits the time that a call may wait for a worker before it is refused as not executed. Default 50 ms. */
+        /**
+         * Limits the time that a call may wait for a worker. After it, the call is refused as not executed. Default 50
+         * ms.
+         */
         public Builder maxQueueWait(Duration wait) {
             if (wait.isNegative() || wait.isZero()) {
                 throw new IllegalArgumentException("rpc.server.max-queue-wait is " + wait + "; expected more than 0");
@@ -416,7 +420,7 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Sets the factory of worker threads. Default: platform threads.
          *
-         * @param keepAlive the time after which an idle thread ends; zero creates a thread for each task, as fits
+         * @param keepAlive the time after which an idle thread ends; zero creates a thread for each task, which suits
          *     virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
@@ -426,15 +430,15 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Accepts callers thnow this token, besides those added before. The health service needs none. Without
-         * any token, every caller is accepted.
+         * Accepts callers that send this token, besides the tokens that were added before. The health service needs no
+         * token. If no token is added, every caller is accepted.
          */
         public Builder token(Token accepted) {
             tokens.add(accepted);
             return this;
         }
 
-        /** Adds an authorizer, asked after those added before. */
+        /** Adds an authorizer. It is asked after the authorizers that were added before. */
         public Builder authorizer(RpcAuthorizer authorizer) {
             authorizers.add(authorizer);
             return this;
@@ -457,7 +461,7 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets whether callers get the messages of exceptions whose classes they do not have. Such messages may hold
+         * Sets whether callers get the messages of exceptions whose classes they do not have. Such messages may contain
          * SQL or other internals. Default false: callers get the class name and an id, and the server logs the rest
          * with this id.
          */

@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import tern.rpc.RunningCall;
 
 /**
- * The running calls, for diagnosis. Adding and removing is one compare-and-set in a table with spare room; each thread
- * begins at its own place. A call that finds no free place is not shown. This happens if asynchronous methods run more
- * calls than there are workers. Thread-safe.
+ * The running calls, for diagnosis. Adding or removing a call is one compare-and-set in a table with spare places. Each
+ * thread begins its search at its own place. A call that finds no free place is not shown, which happens if
+ * asynchronous methods run more calls than there are workers. Thread-safe.
  */
 final class RunningCalls {
 
-    /** The result of {@link #add} if there is no room. */
+    /** The result of {@link #add} if there is no free place. */
     static final int NOWHERE = -1;
 
     private static final int MAX_TRIES = 8;
@@ -30,7 +30,11 @@ final class RunningCalls {
         this.shift = Integer.numberOfLeadingZeros(size - 1);
     }
 
-    /** @return the place of the call, for {@link #remove} */
+    /**
+     * Adds a call.
+     *
+     * @return the place of the call, for {@link #remove}
+     */
     int add(ServedCall call) {
         int place = (int) (Thread.currentThread().getId() * 0x9E3779B9L) >>> shift;
         for (int i = 0; i < MAX_TRIES; i++) {

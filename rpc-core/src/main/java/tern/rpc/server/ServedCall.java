@@ -33,7 +33,7 @@ import tern.rpc.transport.TimeOuts;
 
 /**
  * One call on the server from admission to its end. The event loop creates it, one worker runs it, and any thread may
- * end it. The state decides which thread does.
+ * end it. The state decides which thread ends it.
  */
 final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admission {
 
@@ -41,9 +41,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;
-    private static final int LEFT = 2; // its worker has left it; another thread will complete it
-    private static final int ENDED = 3; // it ended while it waited, or before its worker left
-    private static final int ENDED_LAST = 4; // it ended after its worker had left
+    private static final int LEFT = 2; // its worker has left the call; another thread will complete it
+    private static final int ENDED = 3; // the call ended while it waited, or before its worker left
+    private static final int ENDED_LAST = 4; // the call ended after its worker had left
 
     private static final VarHandle STATE;
 
@@ -58,19 +58,22 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private final Dispatcher dispatcher;
     private final ServerCall call;
     private volatile int state = QUEUED; // changed by STATE; an atomic object would cost an allocation per call
-    private final boolean critical; // so the server's limiter does not count it
-    private volatile boolean spare; // a spare thread shall run it; changed only before the hand-over
+    private final boolean critical; // true if the server's limiter does not count the call
+    private volatile boolean spare; // whether a spare thread runs the call; changed only before the call is handed over
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
-    private volatile @Nullable ServerContext context; // likewise
-    private volatile @Nullable ServedStream stream; // likewise; null for a unary call
-    private int place = RunningCalls.NOWHERE; // set by the worker, read after it has left
-    private @Nullable MethodPlace methodPlace; // likewise; null where methods have no limit
-    private boolean served; // worker only: the method has started
-    private boolean returned; // set by the worker, read after it has left: already counted as without a thread
-    private boolean admitted; // worker only
+    private volatile @Nullable ServerContext context; // set by the worker, read by the thread that ends the call
+    // set by the worker, read by the thread that ends the call; null for a unary call
+    private volatile @Nullable ServedStream stream;
+    private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has left
+    // set by the worker, read after the worker has left; null if the method has no limit
+    private @Nullable MethodPlace methodPlace;
+    private boolean served; // used only by the worker: whether the method has started
+    // set by the worker, read after the worker has left: whether the call already counts as running without a thread
+    private boolean returned;
+    private boolean admitted; // used only by the worker
     private @Nullable Principal caller;
-    private volatile CallGate.@Nullable Question question; // while an authorizer is being asked
+    private volatile CallGate.@Nullable Question question; // set while an authorizer is being asked
 
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical) {
         this.dispatcher = dispatcher;
@@ -78,11 +81,11 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         this.critical = critical;
     }
 
-    /** Runs the call on a worker thread. This method shows the whole order of a served call. */
+    /** Runs the call on a worker thread. This method shows all steps of a served call in their order. */
     @Override
     public void run() {
         if (!STATE.compareAndSet(this, QUEUED, RUNNING)) {
-            return; // it waited too long, or its peer is gone
+            return; // the call waited too long, or its client is gone
         }
         ThreadState thread = dispatcher.threadState();
         thread.clear();
@@ -102,7 +105,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Fails a call between the decoding of its request and the start of its method. */
+    /** Fails a call after its request was decoded and before its method starts. */
     private void failUnserved(Throwable failure) {
         MethodHandler found = handler;
         if (found == null) {
@@ -120,7 +123,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                         failure));
     }
 
-    /** Sets whether a spare thread runs the call. Called before the hand-over. */
+    /** Sets whether a spare thread runs the call. Called before the call is handed over. */
     void waitsForSpareThread(boolean spareThread) {
         spare = spareThread;
     }
@@ -159,7 +162,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         ServerContext serving = new ServerContext(invocation, call, ledger, caller);
         context = serving;
         if (hasEnded()) {
-            return; // its peer left while the request was decoded
+            return; // the client disconnected while the request was being decoded
         }
         if (invocation.deadline().isExpired(dispatcher.clock().nanoTime())) {
             end(
@@ -188,10 +191,13 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Enters the limit of the method before the request is decoded, if the transport already knows the method. */
+    /**
+     * Takes a place within the method's limit before the request is decoded, if the transport already knows the method.
+     */
     private void enterNamedMethod(long now) {
         MethodDescriptor named = call.namedMethod();
-        if (named != null && !dispatcher.gate().asksAuthorizers()) { // strangers must not learn that the method is full
+        // unauthorized callers must not learn that the method is full
+        if (named != null && !dispatcher.gate().asksAuthorizers()) {
             enter(named, dispatcher.registry().limiter(named), now);
         }
     }
@@ -230,7 +236,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Admits the call if the transport has not done so. A transport that forgets the check must admit nobody. */
+    /** Admits the call if the transport has not done so. The check must not be lost if a transport forgets it. */
     private void checkAdmitted(Invocation invocation) {
         if (isOpen()) {
             caller = call.peerPrincipal();
@@ -244,16 +250,16 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * The worker leaves the call. The call stays among the running ones until it has ended; a call that timed out stays
-     * until its worker leaves.
+     * Records that the worker leaves the call. The call counts as running until it has ended and its worker has left.
      */
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
         if (streams) {
-            leaveServer(false); // a stream may last for hours, and other limits bound its work
+            // a stream does not count, because it may last for hours and other limits bound its work
+            leaveServer(false);
         }
         if (state == RUNNING) {
-            ledger.turnTo(Phase.UNATTRIBUTED); // until another thread completes it
+            ledger.turnTo(Phase.UNATTRIBUTED); // the phase until another thread completes the call
             if (!critical && !streams && !returned) {
                 dispatcher.workerLeaves(call);
             }
@@ -277,7 +283,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         dispatcher.leave(call);
     }
 
-    /** @return whether the calling thread is the one that ends the call, which a worker had taken */
+    /**
+     * @return whether the calling thread ends a call that a worker had taken
+     */
     private boolean endRunning() {
         return STATE.compareAndSet(this, RUNNING, ENDED) || STATE.compareAndSet(this, LEFT, ENDED_LAST);
     }
@@ -319,7 +327,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /**
      * Counts the call as returned before its answer is sent, because the caller may send its next call before the
-     * thread has left this one. For the sharing of spare threads, calls that only have to be answered must not count.
+     * thread has left this one. A call that only has to be answered must not count when spare threads are shared.
      */
     private void returned() {
         if (spare && !returned) {
@@ -338,15 +346,15 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                 dispatcher.streamExecutor(call.share()));
         stream = served;
         if (hasEnded()) {
-            return; // its peer left before the answer
+            return; // the client disconnected before the answer
         }
         served.run(invocation, this::end);
     }
 
-    /** Ends a call whose method is known: answers it, then counts it. Runs once per call. */
+    /** Ends a call whose method is known. Answers it, then counts it. Runs once per call. */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
         if (!endRunning()) {
-            return; // the deadline was first
+            return; // the deadline came first
         }
         MethodHandler found = Objects.requireNonNull(handler);
         Throwable outgoing = answerAnyhow(found, response, failure);
@@ -359,15 +367,15 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Answers the call. Never throws, because the call must return its places.
+     * Answers the call. Never throws, because the call must release its places.
      *
-     * @return the failure as it was answered, or null
+     * @return the failure as it was sent, or null
      */
     private @Nullable Throwable answerAnyhow(
             MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
         try {
             return answer(found, response, failure);
-        } catch (Throwable e) { // an answer or an exception that cannot be encoded, or no memory
+        } catch (Throwable e) { // thrown for an answer or exception that cannot be encoded, or for lack of memory
             RpcException told = e instanceof RpcException known
                     ? known
                     : new RpcException(
@@ -382,8 +390,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Answers with a failure. The transport replaces a failure that it cannot encode. Its own failures must not stop
-     * the remaining steps.
+     * Answers with a failure. The transport replaces a failure that it cannot encode. An exception of the transport
+     * must not prevent the remaining steps.
      */
     private void failAnyhow(RpcException failure) {
         try {
@@ -393,7 +401,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** @return the failure as it was answered, or null */
+    /**
+     * @return the failure as it was sent, or null
+     */
     private @Nullable Throwable answer(MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
         if (failure == null && response != null) {
             ServedStream streamed = stream;
@@ -413,7 +423,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         return outgoing;
     }
 
-    /** The failure of a filter after the method has run. */
+    /** Converts the failure of a filter that occurred after the method has run. */
     private Throwable afterMethod(MethodHandler found, Throwable cause) {
         ServerContext serving = context;
         return serving != null && serving.hasMethodBegun() ? found.last().ran(cause) : cause;
@@ -468,8 +478,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Whether the deadline has passed. The sweep may have found the time limit of the queue instead, just before a
-     * worker took the call.
+     * Whether the deadline has passed. The timeout of a queued call may also be that of the queue, if a worker took the
+     * call just afterwards.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;
@@ -501,7 +511,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** @param cause the failure before it was converted for the caller */
+    /**
+     * @param cause the original failure, before it was converted for the caller
+     */
     private void count(MethodHandler found, @Nullable Throwable failure, @Nullable Throwable cause) {
         try {
             record(found, failure, cause == null ? failure : cause);
@@ -525,7 +537,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** The call was answered and its worker has left it. Runs once, by the last of the two. */
+    /** Releases a call that was answered and that its worker has left. Runs once, at the later of the two events. */
     private void stopped(boolean workerLeftBefore) {
         dispatcher.ledgers().stopped(place, this);
         if (stream == null) {
@@ -537,7 +549,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** The current phase of the call; only while it runs. Any thread may call this. */
+    /** A snapshot of the current phase while the call runs. Any thread may call this. */
     RunningCall look(long now) {
         MethodDescriptor method = Objects.requireNonNull(handler).method();
         RunningCall seen =
@@ -545,7 +557,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         return state == LEFT ? seen.withoutThread() : seen;
     }
 
-    /** Sends the headers that the method set before its answer. On Triple, a typed exception is sent without them. */
+    /**
+     * Sends the headers that the method set before its answer. On Triple, a typed exception is sent without headers.
+     */
     private void sendHeadersBefore(Throwable outgoing) {
         ServerContext serving = context;
         if (serving != null

@@ -32,7 +32,7 @@ import tern.rpc.transport.ServerCall;
 /**
  * The streams of one served call. It connects the messages of the transport with the parameters and the result of the
  * service's method. User code runs on the serial executor with the call's context, one step after another. Only a
- * method with a publisher parameter runs beside the executor, because it may wait for its requests.
+ * method with a publisher parameter runs outside of this executor, because it may wait for its requests.
  */
 final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
 
@@ -49,11 +49,11 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private final AtomicBoolean invoked = new AtomicBoolean();
     private final AtomicBoolean headersSent = new AtomicBoolean();
     private volatile @Nullable MessageWriter writer;
-    private volatile @Nullable CompletableFuture<?> mono; // its subscription is cancelled with the call
+    private volatile @Nullable CompletableFuture<?> mono; // the subscription is cancelled with the call
     private volatile @Nullable RpcException over;
 
     /**
-     * @param waits limits the waits for slow readers
+     * @param waits limits the time that workers wait for slow readers
      * @param callbacks runs later steps and never rejects one
      */
     ServedStream(
@@ -75,10 +75,10 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Runs filters and method, on the calling thread if no callback came first. The thread may then go on with the
-     * callbacks of the method, as long as they take.
+     * Runs filters and method, on the calling thread unless a callback came first. The thread may then also run all
+     * pending callbacks of the method.
      *
-     * @param ended completed at the end of the call; the response has a value if there is one answer instead of many
+     * @param ended called at the end of the call; the response has a value if the method has a single answer
      */
     void run(Invocation decoded, BiConsumer<? super @Nullable Response, ? super @Nullable Throwable> ended) {
         messages.start(this);
@@ -150,7 +150,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             case STAGE, MONO -> answerLater((CompletionStage<?>) returned);
             case VALUE -> answer(returned);
             case OBSERVER -> {
-                // the method has an observer of answers, which ends the call
+                // the method ends the call through its observer of answers
             }
         }
     }
@@ -200,7 +200,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         });
     }
 
-    /** Sends the rest: the answer if the method has one, and the end. */
+    /** Sends a single answer if there is one, and then the end. */
     void reply(Response response) {
         if (!method.type().serverStreams()) {
             call.sendHeaders(response.headers());
@@ -210,8 +210,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * The call has ended, or its caller is gone. Ends its streams with the given reason. Any thread may call this,
-     * several times.
+     * Ends the streams of the call for the given reason, because the call has ended or its caller is gone. Any thread
+     * may call this, also repeatedly.
      */
     void over(RpcException reason) {
         if (over != null) {
@@ -260,7 +260,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return over == null && current != null && current.isWaiting();
     }
 
-    // Requests of the subscriber.
+    // Called when the subscriber requests more messages.
 
     @Override
     public void request(int count) {
@@ -269,7 +269,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public void cancel() {
-        // The call continues without more requests; its method has enough.
+        // the call continues without further requests, because its method has enough
     }
 
     @Override
@@ -277,7 +277,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         fail(cause);
     }
 
-    // Answers of the method.
+    // Called to send an answer of the method.
 
     @Override
     public void send(@Nullable Object value) {

@@ -12,10 +12,10 @@ import tern.rpc.endpoint.Attributes;
 /**
  * A service that is offered to callers.
  *
- * @param bodies gives the code of each method; asked once, at start-up
- * @param weight the share of calls that this provider asks for; announced to callers
- * @param critical whether reserved workers serve its calls, however busy the server is. Its methods must be few and
- *     quick. The transport must know the service before it decodes a call; this is so on HTTP, but not on the dubbo
+ * @param bodies returns the code of each method; called once, at start-up
+ * @param weight the requested share of calls; announced to callers
+ * @param critical whether reserved workers serve its calls even if the server is overloaded. The service must have few
+ *     and quick methods. This works on HTTP, where the service is known before a call is decoded, but not on the dubbo
  *     protocol
  */
 public record ServiceExport(
@@ -50,7 +50,7 @@ public record ServiceExport(
     /**
      * Creates an export of a Java interface.
      *
-     * @param target gives the implementing object; asked at each call
+     * @param target returns the implementing object; called for each call
      */
     public static ServiceExport of(ServiceDescriptor service, ServiceKey key, Supplier<?> target, int weight) {
         return new ServiceExport(

@@ -6,16 +6,18 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Share;
 
 /**
- * The threads that run the callbacks of streams. {@link FairWorkers} shares the threads of methods in the same way:
- * while all are busy, a tenant gets a spare thread only if its begun and waiting tasks are no more than the free spare
- * threads. Nothing is ever refused. Thread-safe.
+ * The threads that run the callbacks of streams. They are shared as {@link FairWorkers} shares the threads of methods.
+ * While all are busy, a tenant gets a spare thread only if its running and waiting tasks are no more than the free
+ * spare threads. No task is ever refused. Thread-safe.
  */
 final class StreamThreads {
 
     private final WorkerPool threads;
     private final @Nullable WorkerPool spare;
 
-    /** @param spare a pool with {@link FairWorkers#spareThreads} threads that nobody else uses; null for none */
+    /**
+     * @param spare a pool with {@link FairWorkers#spareThreads} threads that have no other use; null for none
+     */
     StreamThreads(WorkerPool threads, @Nullable WorkerPool spare) {
         this.threads = threads;
         this.spare = spare;

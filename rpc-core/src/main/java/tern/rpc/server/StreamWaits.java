@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import tern.rpc.concurrent.WorkerPool;
 
-/** Limits how long workers of a server wait for slow readers of streams. Immutable. */
+/** Limits the time that workers of a server wait for slow readers of streams. Immutable. */
 final class StreamWaits {
 
     /**
-     * The full wait is available again after the caller has taken this many bytes, which is the room below which a
-     * stream is ready.
+     * The full waiting time is available again after the caller has taken this many bytes. A stream is ready while it
+     * has less than this many unsent bytes.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -25,7 +25,7 @@ final class StreamWaits {
         this.pools = List.copyOf(pools);
     }
 
-    /** Whether the calling thread is a worker, for which other calls wait. */
+    /** Whether the calling thread is a worker that other calls may be waiting for. */
     private boolean isWorker() {
         Thread self = Thread.currentThread();
         for (WorkerPool pool : pools) {
@@ -36,16 +36,16 @@ final class StreamWaits {
         return false;
     }
 
-    /** The remaining wait of one stream. Thread-safe. */
+    /** The remaining waiting time of one stream. Thread-safe. */
     final class Patience {
 
         private long waitedNanos; // guarded by this
-        private long takenBytes; // bytes taken when the wait began to count; guarded by this
+        private long takenBytes; // number of bytes taken when the wait began to count; guarded by this
 
         /**
          * Nanoseconds that the calling thread may wait; {@link Long#MAX_VALUE} if the thread is not a worker.
          *
-         * @param taken bytes of the stream that its caller has taken so far
+         * @param taken number of bytes of the stream that its caller has taken so far
          */
         long leftNanos(long taken) {
             if (!isWorker()) {
@@ -60,7 +60,7 @@ final class StreamWaits {
             }
         }
 
-        /** Counts a wait of the calling thread, if it is a worker. */
+        /** Subtracts a wait of the calling thread, if the thread is a worker. */
         synchronized void waited(long nanos) {
             waitedNanos += nanos;
         }

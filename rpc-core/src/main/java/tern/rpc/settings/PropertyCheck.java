@@ -2,7 +2,7 @@ package tern.rpc.settings;
 
 import java.time.Duration;
 
-/** Refuses values out of range with a message that names property, value and range. */
+/** Rejects values out of range with a message that names property, value and range. */
 public final class PropertyCheck {
 
     private PropertyCheck() {}

@@ -2,7 +2,7 @@ package tern.rpc.settings;
 
 import org.jspecify.annotations.Nullable;
 
-/** The application cannot start for a reason that its author can remove. */
+/** Thrown if the application cannot start for a reason that its author can fix. */
 public class RpcStartException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -10,8 +10,8 @@ public class RpcStartException extends RuntimeException {
     private final String action;
 
     /**
-     * @param description the mistake and its place
-     * @param action what to change
+     * @param description the mistake and its location
+     * @param action the change to make
      */
     public RpcStartException(String description, String action, @Nullable Throwable cause) {
         super(description, cause);

@@ -20,17 +20,17 @@ public final class SecretText {
      */
     public SecretText(String keys, String boundedKeys) {
         this.key = Pattern.compile("(?i)" + keys);
-        // In a command line: up to the next argument, because a list may have spaces after its commas.
+        // In a command line, a value extends to the next argument, because a list may have spaces after its commas.
         this.assigned =
                 Pattern.compile("(?i)((?:" + boundedKeys + ")\\s*[=:]\\s*).*?(?=\\s--?[\\w]|\\s@|$)", Pattern.DOTALL);
     }
 
-    /** Whether the value of this key is a secret. */
+    /** Whether the value of the property with this name is a secret. */
     public boolean isSecret(String name) {
         return key.matcher(name).matches();
     }
 
-    /** Returns the text with its secrets replaced by {@link #HIDDEN}; the same text if there are none. */
+    /** Returns the text with its secrets replaced by {@link #HIDDEN}; returns the same object if there are none. */
     public String hide(String text) {
         if (isSecretJson(text)) {
             return HIDDEN;
@@ -41,7 +41,10 @@ public final class SecretText {
         return assigned.matcher(text).replaceAll("$1" + Matcher.quoteReplacement(HIDDEN));
     }
 
-    /** Whether the text is JSON with secrets, nested or flat, where it is unclear which text belongs to a token. */
+    /**
+     * Whether the text is JSON that contains secrets. In nested or flat JSON it is unclear which text belongs to a
+     * token.
+     */
     private static boolean isSecretJson(String text) {
         if (!text.stripLeading().startsWith("{")) {
             return false;

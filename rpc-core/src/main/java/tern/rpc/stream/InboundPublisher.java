@@ -18,9 +18,9 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 
 /**
- * The messages received by a call, for one subscriber. The stream's serial executor decodes and delivers them, never
- * more than the subscriber requested. A limited number is requested from the transport in advance, so that one task
- * delivers messages that arrive together. Unwanted messages are discarded. Thread-safe.
+ * The messages received by a call, for one subscriber. The stream's serial executor decodes and delivers at most the
+ * requested number. A limited number is requested from the transport in advance, so that one task delivers messages
+ * that arrive together. Unwanted messages are discarded. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
@@ -30,28 +30,31 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         /** @param messages the number of additional messages; 0 only renews the transport's allowance of bytes */
         void request(int messages);
 
-        /** The subscriber has cancelled. */
+        /** Called when the subscriber has cancelled. */
         void cancel();
 
-        /** A message could not be decoded, or the subscriber failed. No more messages are wanted. */
+        /** Called when a message could not be decoded or the subscriber failed. No more messages are wanted. */
         void failed(Throwable cause);
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** The number of messages requested in advance at the start. A slow subscriber never gets beyond it. */
+    /** The initial number of messages requested in advance. It stays at this number for a slow subscriber. */
     private static final int MIN_AHEAD = 16;
 
     /** The number of messages requested in advance for a subscriber that is faster than the peer. */
     private static final int MAX_AHEAD = 256;
 
     /**
-     * The transport's allowance is renewed after this many bytes, which is half of it, so that a large message does not
-     * wait for the subscriber's next request.
+     * The transport's allowance is renewed after this many bytes, which is half of the allowance. A large message
+     * therefore need not wait for the subscriber's next request.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 
-    /** Messages handled by one task. The serial executor runs 32 tasks before other streams get the thread. */
+    /**
+     * Maximum number of messages that one task handles. The serial executor runs 32 tasks before other streams get the
+     * thread.
+     */
     private static final int MESSAGES_PER_TASK = 8;
 
     private final String name;
@@ -59,19 +62,19 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final Source source;
     private final AtomicReference<Flow.@Nullable Subscriber<? super Object>> subscriber = new AtomicReference<>();
 
-    private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // Message or End
+    private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // each element is a Message or an End
     private final AtomicInteger unhandled =
-            new AtomicInteger(); // number of events; the thread that makes it 1 starts the task
+            new AtomicInteger(); // number of events; the thread that increments it to 1 starts the task
 
-    private long wanted; // not requested yet; guarded by this
-    private int onTheirWay; // requested and not delivered yet; guarded by this
+    private long wanted; // number of messages wanted but not yet requested; guarded by this
+    private int onTheirWay; // number of messages requested but not yet delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
-    private int unrenewedBytes; // delivered since the last request; guarded by this
+    private int unrenewedBytes; // bytes delivered since the last request; guarded by this
 
-    private boolean subscribed; // used, like the next two fields, by the serial executor only
+    private boolean subscribed; // used only by the serial executor, like the two fields below
     private boolean ended;
     private @Nullable Throwable failure;
-    private volatile boolean done; // the subscriber gets no more callbacks
+    private volatile boolean done; // true if the subscriber must get no more callbacks
 
     /** @param name the name of the call, for messages */
     public InboundPublisher(String name, SerialExecutor serial, Source source) {
@@ -81,7 +84,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Subscribes. The first subscriber gets all messages, on the serial executor; others get an IllegalStateException.
+     * Subscribes. The first subscriber gets all messages, on the serial executor. Any other subscriber gets an
+     * IllegalStateException.
      */
     @Override
     public void subscribe(Flow.Subscriber<? super Object> given) {
@@ -112,7 +116,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** A message arrived. Any thread may call this. Does not block. */
+    /** Called when a message arrives. Any thread may call this. Does not block. */
     public void message(Message message) {
         if (done) {
             message.discard();
@@ -121,12 +125,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** The messages have ended. Any thread may call this. */
+    /** Called when the messages have ended. Any thread may call this. */
     public void complete() {
         add(new End(null));
     }
 
-    /** The messages have ended with a failure. Any thread may call this. */
+    /** Called when the messages have ended with a failure. Any thread may call this. */
     public void fail(Throwable reason) {
         add(new End(reason));
     }
@@ -143,7 +147,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             Object event = events.remove();
             try {
                 handle(event);
-            } catch (Throwable e) { // otherwise the messages after it would never be handled
+            } catch (Throwable e) { // otherwise later messages would never be handled
                 Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
@@ -192,12 +196,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         handedOver(bytes);
     }
 
-    @SuppressWarnings("NullAway") // only an ObserverFeed gets null
+    @SuppressWarnings("NullAway") // only an ObserverFeed gets null values
     private static void next(Flow.Subscriber<? super Object> subscriber, @Nullable Object value) {
         subscriber.onNext(value);
     }
 
-    /** Ends the delivery after an exception of the subscriber. */
+    /** Stops the delivery after an exception of the subscriber. */
     private void breakOff(Throwable cause) {
         done = true;
         source.failed(cause);
@@ -233,7 +237,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     private void handedOver(int bytes) {
-        boolean starved = unhandled.get() == 1; // no other message has arrived
+        boolean starved = unhandled.get() == 1; // true if no other message has arrived
         synchronized (this) {
             onTheirWay--;
             unrenewedBytes += bytes;
@@ -247,7 +251,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private void askForMore() {
         int more = 0;
         synchronized (this) {
-            if (onTheirWay <= ahead / 2) { // requests many at a time
+            if (onTheirWay <= ahead / 2) { // requests many messages at a time
                 more = (int) Math.min(wanted, ahead - onTheirWay);
             }
             if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
@@ -262,10 +266,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** The last event. */
+    /** The last event in the queue. */
     private record End(@Nullable Throwable reason) {}
 
-    /** The subscription of the subscriber. */
+    /** The subscription that the subscriber gets. */
     private final class Demand implements Flow.Subscription {
 
         @Override
@@ -296,16 +300,16 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** The subscription of a second subscriber. */
+    /** The subscription of a rejected second subscriber. */
     private static final class Refused implements Flow.Subscription {
         @Override
         public void request(long messages) {
-            // it has already ended
+            // the subscription has already ended
         }
 
         @Override
         public void cancel() {
-            // there is nothing to cancel
+            // nothing to cancel
         }
     }
 }

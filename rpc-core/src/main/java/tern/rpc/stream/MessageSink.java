@@ -4,11 +4,11 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Deadline;
 import tern.rpc.RpcException;
 
-/** Sends the values of one side of a call. Thread-safe, except that values are sent one after another. */
+/** Sends the values of one side of a call. Thread-safe, but values must be sent one after another. */
 public interface MessageSink {
 
     /**
-     * Encodes and queues a value, on the calling thread. The value is dropped after the end of the call.
+     * Encodes and queues a value on the calling thread. The value is dropped if the call has ended.
      *
      * @throws RpcException if it cannot be encoded
      */
@@ -21,21 +21,21 @@ public interface MessageSink {
     boolean isReady();
 
     /**
-     * Nanoseconds that the calling thread may wait for the sink to become ready. Afterwards it sends in any case, and
+     * Nanoseconds that the calling thread may wait for the sink to become ready. After this wait it sends anyway, and
      * the sink limits the buffered bytes. {@link Long#MAX_VALUE} permits a wait until the end of the call.
      */
     default long mayWaitNanos() {
         return Long.MAX_VALUE;
     }
 
-    /** Counts a wait of the calling thread, if its wait is limited. */
+    /** Subtracts a wait of the calling thread, if its waits are limited. */
     default void hasWaited(long nanos) {}
 
-    /** The reason why nothing can be sent any more; null while the call goes on. */
+    /** The reason why nothing can be sent any more; null while the call is running. */
     @Nullable
     RpcException over();
 
-    /** Ends the values. Of this and {@link #fail}, the second call does nothing. */
+    /** Ends the values. Only the first call of this method or {@link #fail} has an effect. */
     void end();
 
     /** Ends the call because the sender failed. */

@@ -6,12 +6,12 @@ package tern.rpc.stream;
  */
 public interface MessageWriter {
 
-    /** The sink has become ready, or the call has ended. A waiting sender checks again. */
+    /** Called when the sink has become ready or the call has ended. A waiting sender then checks the sink again. */
     void wake();
 
-    /** Whether a value waits for the sink, as far as is known. */
+    /** Whether a value waits for the sink. The result may be out of date. */
     boolean isWaiting();
 
-    /** The call has ended. */
+    /** Called when the call has ended. */
     void over();
 }

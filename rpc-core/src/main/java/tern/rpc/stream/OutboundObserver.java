@@ -12,8 +12,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * The observer with which users send values. {@link #onNext} blocks while the peer is slow, until the call ends or the
- * sink permits no longer wait. After this wait the value is passed to the sink, which may refuse it.
+ * The observer with which users send values. {@link #onNext} blocks while the peer is slow. It stops waiting when the
+ * call ends or the time limit of the sink is over. It then passes the value to the sink, which may refuse it.
  */
 public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
 
@@ -37,8 +37,8 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     }
 
     /**
-     * @throws RpcException if the call has ended or the value cannot be encoded. The latter ends the call, and so does
-     *     any exception of the value itself, which is rethrown
+     * @throws RpcException if the call has ended or the value cannot be encoded. An exception thrown while the value is
+     *     encoded ends the call and is rethrown
      * @throws IllegalStateException after the end, or on an event loop that would have to wait
      */
     @Override
@@ -49,7 +49,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (Throwable e) { // also thrown by the value's own getters
+        } catch (Throwable e) { // may also be thrown by the value's own getters
             ended = true;
             sink.fail(e);
             throw e;

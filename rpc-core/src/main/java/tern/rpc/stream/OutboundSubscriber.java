@@ -22,15 +22,15 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final MessageSink sink;
     private final SerialExecutor serial;
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
-    private final AtomicBoolean waiting = new AtomicBoolean(); // the next value is not requested yet
+    private final AtomicBoolean waiting = new AtomicBoolean(); // true while the next value has not been requested
     private final AtomicInteger asking =
-            new AtomicInteger(); // requested checks; the thread of the first one makes them
+            new AtomicInteger(); // number of requested checks; the thread that requests the first one makes them all
     private final Runnable ask;
     private final Runnable cancel;
     private volatile boolean done;
 
     /**
-     * @param serial runs steps that event loops must not run
+     * @param serial runs steps that must not run on event loops
      * @param around wraps every call into the publisher
      */
     public OutboundSubscriber(MessageSink sink, SerialExecutor serial, UnaryOperator<Runnable> around) {
@@ -56,7 +56,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         Objects.requireNonNull(value, "value");
         if (done) {
-            cancel.run(); // again, because a publisher that sends everything at once sees it here first
+            cancel.run(); // checked again, because a publisher that sends everything at once sees the end only here
             return;
         }
         try {
@@ -93,13 +93,13 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     }
 
     /**
-     * A loop instead of a recursion: a publisher that sends each value within its {@code request} would otherwise
-     * overflow the stack.
+     * Uses a loop, because recursion would overflow the stack if a publisher sends each value within its {@code
+     * request}.
      */
     private void askIfReady() {
         int looks = asking.incrementAndGet();
         if (looks > 1) {
-            return; // the requesting thread checks again
+            return; // the thread that is already checking checks again
         }
         do {
             while (sink.isReady() && waiting.compareAndSet(true, false)) {
@@ -116,7 +116,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
         try {
             current.request(1);
-        } catch (Throwable e) { // a defective subscription; the call must end all the same
+        } catch (Throwable e) { // thrown by a defective subscription; the call must still end
             done = true;
             sink.fail(e);
         }
@@ -127,7 +127,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (current != null) {
             try {
                 current.cancel();
-            } catch (Throwable e) { // a defective subscription; the call must end all the same
+            } catch (Throwable e) { // thrown by a defective subscription; the call must still end
                 Thrown.log(e, shown -> LOG.warn("A publisher failed when it was cancelled", shown));
             }
         }

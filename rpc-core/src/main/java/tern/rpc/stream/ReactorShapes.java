@@ -8,7 +8,7 @@ import org.reactivestreams.Publisher;
 import reactor.adapter.JdkFlowAdapter;
 import reactor.core.publisher.Mono;
 
-/** The only class that uses Reactor. Loaded if a method has a {@code Mono} or a {@code Flux}. */
+/** Contains all uses of Reactor. It is loaded only if a method has a {@code Mono} or a {@code Flux}. */
 final class ReactorShapes {
 
     private ReactorShapes() {}
@@ -22,7 +22,7 @@ final class ReactorShapes {
         return JdkFlowAdapter.publisherToFlowPublisher((Publisher<Object>) flux);
     }
 
-    /** A {@code Mono} that makes a call at each subscription. Cancelling it cancels the call. */
+    /** Returns a {@code Mono} that makes a call at each subscription. Cancelling the subscription cancels the call. */
     static Object mono(Supplier<? extends CompletableFuture<? extends @Nullable Object>> call) {
         return Mono.fromFuture(call);
     }

@@ -12,8 +12,8 @@ import tern.rpc.Thrown;
 
 /**
  * Runs the tasks of one stream one at a time, in the order of their arrival, on threads of another executor. Each task
- * sees the effects of the tasks before it. Thread-safe. The hand-over never waits, so event loops may do it. After
- * several tasks in a row it yields the thread to others.
+ * sees the effects of the tasks before it. Thread-safe. Adding a task never blocks, so event loops may do it. After
+ * several tasks in a row, the executor yields its thread to other streams.
  */
 public final class SerialExecutor implements Executor {
 
@@ -23,10 +23,12 @@ public final class SerialExecutor implements Executor {
 
     private final Executor threads;
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger pending = new AtomicInteger(); // queued or running
+    private final AtomicInteger pending = new AtomicInteger(); // number of queued and running tasks
     private volatile @Nullable Thread running;
 
-    /** @param threads runs the tasks; if it rejects them or fails, they run on the thread that hands them over */
+    /**
+     * @param threads runs the tasks; if it rejects them or fails, they run on the calling thread
+     */
     public SerialExecutor(Executor threads) {
         this.threads = threads;
     }
@@ -47,7 +49,7 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Whether the calling thread runs a task of this executor, so that the other tasks wait for it. */
+    /** Whether the calling thread runs a task of this executor. The other tasks then wait for this thread. */
     public boolean isRunningHere() {
         return running == Thread.currentThread();
     }
@@ -58,14 +60,14 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Hands the next tasks to the executor. Returns false if the calling thread must run them. */
+    /** Hands the next tasks to the thread pool. Returns false if the calling thread must run them. */
     private boolean isHandedOver() {
         Turn turn = new Turn();
         try {
             threads.execute(turn);
         } catch (RejectedExecutionException e) {
             return !turn.claim();
-        } catch (RuntimeException | Error e) { // such as an OutOfMemoryError because no thread can be created
+        } catch (RuntimeException | Error e) { // for example an OutOfMemoryError because no thread can be created
             Thrown.log(
                     e,
                     shown -> LOG.error(
@@ -97,7 +99,7 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Runs the next tasks once, even if the executor has queued it and then failed. */
+    /** Runs the next tasks, but only once even if the thread pool queued it and then failed. */
     private final class Turn implements Runnable {
 
         private final AtomicBoolean claimed = new AtomicBoolean();

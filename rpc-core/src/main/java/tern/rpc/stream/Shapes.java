@@ -12,7 +12,7 @@ public final class Shapes {
 
     private Shapes() {}
 
-    /** Converts a publisher to the type in the signature. */
+    /** Converts a publisher to the type in the Java signature. */
     public static Object many(JavaShape shape, Flow.Publisher<Object> publisher) {
         return shape == JavaShape.FLUX ? ReactorShapes.flux(publisher) : publisher;
     }
@@ -24,9 +24,9 @@ public final class Shapes {
     }
 
     /**
-     * Converts a later value to the type in the signature.
+     * Converts a result that comes later to the type in the Java signature.
      *
-     * @param call starts a call; run at once for a stage, and at each subscription for a {@code Mono}
+     * @param call starts a call. It is called at once for a stage, and at each subscription for a {@code Mono}
      */
     public static Object later(
             JavaShape shape, Supplier<? extends CompletableFuture<? extends @Nullable Object>> call) {

@@ -1,4 +1,4 @@
-/** Streams on both sides: between the messages of a transport and the types of a Java signature. */
+/** Streams on both sides: converts between the messages of a transport and the types of a Java signature. */
 @NullMarked
 package tern.rpc.stream;
 

@@ -14,7 +14,7 @@ import tern.rpc.StatusCode;
 
 /**
  * The tokens that the server accepts. There may be several, so that a new token can reach all callers before the old
- * one is removed. Thread-safe. Nothing here blocks.
+ * one is removed. Thread-safe. No method blocks.
  */
 public final class AcceptedTokens {
 
@@ -29,12 +29,12 @@ public final class AcceptedTokens {
 
     private static final ServiceKey OPEN_KEY = new ServiceKey(OPEN_SERVICE, "", "");
 
-    /** The attachment or header with the token alone, as Dubbo sends it. */
+    /** The attachment or header that contains only the token, as Dubbo sends it. */
     public static final String ATTACHMENT = "token";
 
     private static final String BINARY = "-bin"; // suffix of the names of binary headers
 
-    /** The header with the token after its scheme. */
+    /** The header that contains the token after its scheme. */
     public static final String AUTHORIZATION = "authorization";
 
     private static final String REMEDY = " (set rpc.client.token to one of the server's rpc.server.token)";
@@ -61,12 +61,14 @@ public final class AcceptedTokens {
         return tokens.isEmpty();
     }
 
-    /** The number of calls refused for their token since the start. */
+    /** The number of calls refused because of their token since the start. */
     public long refused() {
         return refused.sum();
     }
 
-    /** Whether the call is a probe, which needs no identity. Another spelling of its path is not a probe. */
+    /**
+     * Whether the call is a health probe, which needs no token. A path with another spelling does not count as a probe.
+     */
     public static boolean isOpen(CallHead call) {
         return !call.isGeneric()
                 && OPEN_KEY.equals(call.service())
@@ -75,7 +77,7 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Admits or refuses a call. The caller of this method has checked {@link #isOpen} before.
+     * Admits or refuses a call for which {@link #isOpen} is false.
      *
      * @param call service and method as the caller wrote them
      * @param attachment see {@link #ATTACHMENT}; null for none
@@ -97,8 +99,8 @@ public final class AcceptedTokens {
     }
 
     /**
-     * The refusal of a call that has a header of credentials more than once. A proxy in front may have checked another
-     * one of them.
+     * The refusal of a call that has the same credential header more than once. A proxy in front may have checked a
+     * different one of them.
      *
      * @param call service and method as the caller wrote them
      * @param name {@link #ATTACHMENT} or {@link #AUTHORIZATION}
@@ -137,7 +139,7 @@ public final class AcceptedTokens {
         }
         byte[] bytes = shown.getBytes(StandardCharsets.UTF_8);
         boolean accepted = false;
-        for (Token token : tokens) { // compares all of them, so that the time does not reveal which one matched
+        for (Token token : tokens) { // compares all tokens, so that the time does not reveal which one matched
             accepted |= token.matches(bytes);
         }
         return accepted;

@@ -3,7 +3,7 @@ package tern.rpc.transport;
 import tern.rpc.Invocation;
 import tern.rpc.Response;
 
-/** A received answer that is not decoded yet. Exactly one of the two methods is called, once. */
+/** A received answer that is not yet decoded. Exactly one of its two methods is called, exactly once. */
 public interface Answer {
 
     /** The answer of a one-way call. */
@@ -15,12 +15,12 @@ public interface Answer {
 
         @Override
         public void discard() {
-            // holds nothing
+            // nothing to release
         }
     };
 
     /**
-     * Decodes the answer, on a thread that may take the time.
+     * Decodes the answer, on a thread that may block.
      *
      * @param call the call of this answer
      * @throws Throwable the exception in the answer, or an {@link tern.rpc.RpcException} if the answer is invalid

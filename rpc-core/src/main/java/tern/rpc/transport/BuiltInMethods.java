@@ -5,19 +5,19 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 
-/** The methods that every service has besides its own (docs/wire-protocol.md 1.9). */
+/** The methods that every service has in addition to its own (docs/wire-protocol.md 1.9). */
 public interface BuiltInMethods {
 
     ServiceDescriptor DESCRIPTOR = ServiceDescriptor.of(BuiltInMethods.class);
 
     String ECHO = "$echo";
 
-    /** Whether the method calls another method, whose name is its first argument. */
+    /** Whether the method calls another method, which its first argument names. */
     static boolean isGeneric(MethodDescriptor method) {
         return method.service() == DESCRIPTOR && !method.name().equals(ECHO);
     }
 
-    /** Whether methods of this name are {@linkplain #isGeneric generic}. */
+    /** Whether methods with this name are {@linkplain #isGeneric generic}. */
     static boolean isGenericName(String name) {
         return !name.equals(ECHO) && !DESCRIPTOR.overloads(name).isEmpty();
     }

@@ -2,16 +2,16 @@ package tern.rpc.transport;
 
 import tern.rpc.limit.Refusal;
 
-/** Receives the calls of a transport. */
+/** Handles the calls that a transport receives. */
 public interface CallHandler {
 
-    /** Handles a call. Runs on an event loop: it must neither block nor decode the request. */
+    /** Handles a call. Runs on an event loop, so it must neither block nor decode the request. */
     void handle(ServerCall call);
 
-    /** Counts a call that the transport has refused and answered. Runs on an event loop. */
+    /** Counts a call that the transport itself has refused and answered. Runs on an event loop. */
     void refused(Refusal reason);
 
-    /** The exported services, for transports that must know the method before its message has arrived. */
+    /** The exported services, for transports that must know the method before the message has arrived. */
     ServiceLookup services();
 
     /** Whether callers need a token or the consent of an authorizer. */
@@ -24,8 +24,8 @@ public interface CallHandler {
     boolean asksAuthorizers();
 
     /**
-     * The tokens, for transports that know the token of a call before its body. They need not wait for the body of a
-     * stranger.
+     * The accepted tokens, for transports that know the token of a call before its body. They need not wait for the
+     * body of an unauthorized caller.
      */
     AcceptedTokens tokens();
 }

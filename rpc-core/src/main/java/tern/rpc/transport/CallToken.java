@@ -13,17 +13,17 @@ public final class CallToken {
         this.value = value;
     }
 
-    /** The form that Dubbo's providers expect. */
+    /** Creates a token in the form that Dubbo's providers expect. */
     public static CallToken attachment(Token token) {
         return new CallToken(AcceptedTokens.ATTACHMENT, token.reveal());
     }
 
-    /** The form that HTTP servers expect. */
+    /** Creates a token in the form that HTTP servers expect. */
     public static CallToken bearer(Token token) {
         return new CallToken(AcceptedTokens.AUTHORIZATION, "Bearer " + token.reveal());
     }
 
-    /** Adds the token to a call, unless the call already has a value under that name. */
+    /** Adds the token to a call, unless the call already has a value with this name. */
     public void addTo(Metadata metadata) {
         if (!metadata.contains(name)) {
             metadata.add(name, value);

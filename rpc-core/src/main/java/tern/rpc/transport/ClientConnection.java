@@ -3,29 +3,29 @@ package tern.rpc.transport;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * The connection to one endpoint. It connects by itself, and reconnects after every loss, until it is closed.
- * Thread-safe. Nothing here blocks.
+ * The connection to one endpoint. It connects in the background and reconnects after every loss until it is closed.
+ * Thread-safe. No method blocks.
  */
 public interface ClientConnection extends AutoCloseable {
 
     Endpoint endpoint();
 
-    /** Whether calls are sent at once. Reads a flag. */
+    /** Whether calls are sent at once. Only reads a flag. */
     boolean isAvailable();
 
-    /** Whether an attempt to connect is running, for which calls wait. */
+    /** Whether calls wait for an attempt to connect that is in progress. */
     boolean isConnecting();
 
     /** The reason why the last attempt failed or the connection was lost; empty if there is none. */
     String lastFailure();
 
-    /** The number of calls without an answer. */
+    /** The number of calls that have no answer yet. */
     int inFlight();
 
     /** The bytes of requests that wait for the sockets. */
     long queuedBytes();
 
-    /** The number of answers that arrived after the end of their calls, since the start. */
+    /** The number of answers since the start that arrived after their calls had ended. */
     long lateAnswers();
 
     /**
@@ -38,9 +38,9 @@ public interface ClientConnection extends AutoCloseable {
     /**
      * Starts a streaming call. If the method takes one request, the arguments of the call are sent as this request;
      * otherwise the caller sends the requests. The pending call completes at the end of the call: after the last
-     * message with an answer that has no value, or with a failure. Failing the pending call also ends the stream at the
-     * server, even before this method returns. Messages and the end are delivered in order on the event loop. The
-     * completion runs on the pending call's executor.
+     * message with an answer that has no value, or with a failure. If the pending call is failed, the stream also ends
+     * at the server, even before this method returns. Messages and the end are delivered in order on the event loop.
+     * The completion runs on the pending call's executor.
      *
      * @throws tern.rpc.RpcException if the stream cannot be opened; the pending call then does not complete.
      *     UNIMPLEMENTED if the protocol has no streams
@@ -48,8 +48,8 @@ public interface ClientConnection extends AutoCloseable {
     ClientStream open(PendingCall call, ClientStream.Receiver receiver);
 
     /**
-     * Whether the server was ever heard. A process that only accepts connections may be frozen. True if this is not
-     * known.
+     * Whether the server has ever sent something. A process that only accepts connections may be frozen. True if this
+     * is unknown.
      */
     default boolean wasHeard() {
         return true;
@@ -59,21 +59,21 @@ public interface ClientConnection extends AutoCloseable {
      * Whether bytes of the server have arrived after this time.
      *
      * @param nanos a time on the clock of {@link System#nanoTime()}
-     * @return false if this is not known
+     * @return false if this is unknown
      */
     default boolean isHeardAfter(long nanos) {
         return false;
     }
 
     /**
-     * Asks the server for a sign of life, which {@link #isHeardAfter} tells. Does nothing if that is not possible, or if
-     * a sign is still awaited.
+     * Asks the server for a sign of life, which {@link #isHeardAfter} then reports. Does nothing if that is impossible,
+     * or if an earlier probe is still unanswered.
      */
     default void probe() {}
 
     /**
-     * Starts an attempt to connect if there is no connection and no attempt is running. A connection limits the rate of
-     * such attempts, so this may be called often. Calls do not wait for the attempt.
+     * Starts an attempt to connect if there is no connection and no attempt is running. The connection limits the rate
+     * of such attempts, so this may be called often. Calls do not wait for the attempt.
      */
     default void connectSoon() {}
 

@@ -8,7 +8,7 @@ import tern.rpc.endpoint.Endpoint;
 /** Creates connections of one protocol. Thread-safe. */
 public interface ClientTransport extends AutoCloseable {
 
-    /** The name of the protocol in an address: {@code dubbo}. */
+    /** The name of the protocol in an address, such as {@code dubbo}. */
     String protocol();
 
     /**
@@ -23,11 +23,11 @@ public interface ClientTransport extends AutoCloseable {
      *
      * @param connections the number of sockets to keep open; 1 or more
      * @param tls keys and trusted certificates, read for every new socket; null for those of the transport, which may
-     *     have none
+     *     use no TLS
      */
     ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls);
 
-    /** The form in which this protocol sends a token. */
+    /** The form in which the protocol sends a token. */
     default CallToken carry(Token token) {
         return CallToken.attachment(token);
     }

@@ -23,16 +23,16 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Connects client and server in one process without sockets, for tests and for training a call path before the first
+ * Connects client and server in one process without sockets, for tests, and for warming up a call path before the first
  * real call. Arguments and results pass through the serializer as on a socket. Give the same object to a client and to
  * a server, either as the server's transport or by {@link tern.rpc.server.RpcServer#serve}. Thread-safe.
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 
-    /** The name in addresses and meters. */
+    /** The name of the protocol in addresses and meters. */
     public static final String PROTOCOL = "local";
 
-    private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // docs/limits.md
+    private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // see docs/limits.md
 
     private static final long SWEEP_MILLIS = 20;
 
@@ -46,11 +46,11 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private final boolean sweepsItself;
     private final @Nullable Consumer<InMemoryTransport> starter;
     private volatile @Nullable CallHandler handler;
-    private @Nullable ScheduledExecutorService timer; // guarded by this; while started
+    private @Nullable ScheduledExecutorService timer; // guarded by this; null unless started
     private volatile boolean draining;
     private volatile boolean closed;
 
-    /** Creates a transport with messages of up to 8 MiB. A separate thread watches the deadlines. */
+    /** Creates a transport for messages of up to 8 MiB. A separate thread watches the deadlines. */
     public InMemoryTransport(Serializer serializer) {
         this(serializer, DEFAULT_MESSAGE_BYTES, null);
     }
@@ -71,9 +71,9 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
      *
      * @param maxRequestBytes the largest request
      * @param maxResponseBytes the largest answer
-     * @param starter runs on the caller's thread if a call finds no server. It gives this transport to a server by
-     *     {@link tern.rpc.server.RpcServer#serve}, or throws the {@link RpcException} of the call. It may run several
-     *     times, also in several threads at once. Null for none
+     * @param starter runs on the caller's thread if a call finds no server. It must make a server serve this transport
+     *     ({@link tern.rpc.server.RpcServer#serve}), or throw the {@link RpcException} of the call. It may run several
+     *     times, and in several threads concurrently. Null for none
      */
     public InMemoryTransport(
             Serializer serializer,
@@ -87,7 +87,8 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
-     * Creates a transport with a clock that a test moves. Deadlines take effect when the test calls {@link #sweep()}.
+     * Creates a transport with a clock that a test controls. Deadlines take effect when the test calls {@link
+     * #sweep()}.
      */
     public InMemoryTransport(Serializer serializer, NanoClock clock) {
         this.codec = new MemoryCodec(serializer, DEFAULT_MESSAGE_BYTES, DEFAULT_MESSAGE_BYTES);
@@ -107,9 +108,9 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
-     * Starts the transport, also after a close.
+     * Starts the transport, possibly after an earlier close.
      *
-     * @throws IllegalStateException if the transport is started
+     * @throws IllegalStateException if the transport is already started
      */
     @Override
     public synchronized void start(CallHandler served) {
@@ -135,7 +136,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         draining = true;
     }
 
-    /** One while calls are in flight, else 0. */
+    /** 1 while calls are in flight, otherwise 0. */
     @Override
     public int connections() {
         return inFlight() == 0 ? 0 : 1;
@@ -151,7 +152,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         return (int) calls.stream().filter(MemoryCall::isOpen).count();
     }
 
-    /** The bytes of stream messages in both directions that were neither decoded nor discarded. */
+    /** The size of stream messages in both directions that were neither decoded nor discarded. */
     @Override
     public long queuedBytes() {
         return unreadBytes.get();
@@ -264,7 +265,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
 
         /**
-         * The server.
+         * The server that handles the call.
          *
          * @throws RpcException if there is none
          */
@@ -279,7 +280,9 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             return served;
         }
 
-        /** @throws RpcException if the transport was closed meanwhile, because nothing would end the call */
+        /**
+         * @throws RpcException if the transport was closed meanwhile, because nothing else would end the call
+         */
         private void received(MemoryCall call, PendingCall pending) {
             calls.add(call);
             if (closed) {

@@ -22,10 +22,10 @@ import tern.rpc.limit.Share;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 
-/** A call in memory from the server's view, with its connection to the client's half. Thread-safe. */
+/** An in-memory call as the server sees it, connected to the client's half. Thread-safe. */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
-    /** Keeps the calls in flight. */
+    /** Tracks the calls in flight. */
     interface Owner {
         void over(MemoryCall call);
 
@@ -43,7 +43,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     private final long receivedNanos;
     private final Share share;
     private final AtomicBoolean answered = new AtomicBoolean();
-    private final @Nullable MemoryStream serverEnd; // both or none
+    private final @Nullable MemoryStream serverEnd; // set if and only if the client's end is set
     private final @Nullable MemoryStream clientEnd;
     private volatile @Nullable Metadata sentHeaders;
     private volatile ClientStream.@Nullable Receiver client;
@@ -158,12 +158,12 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** The method's name; for a generic call the first argument, which names the method. */
+    /** The method's name. For a generic call, it is the first argument. */
     private String nameOf(MethodDescriptor sent) {
         return BuiltInMethods.isGeneric(sent) ? codec.firstText(arguments) : sent.name();
     }
 
-    /** Finds the method by its name, as on a socket, because the two sides may have different interfaces. */
+    /** Finds the server's method by name, as on a socket, because the two sides may have different interfaces. */
     private static MethodDescriptor methodOf(ServiceDescriptor service, MethodDescriptor sent) {
         if (sent.service() == service || sent.service() == BuiltInMethods.DESCRIPTOR) {
             return sent;
@@ -239,7 +239,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
             boolean asItIs =
                     rpc.getCause() == null && trailers.isEmpty(); // a cause stays on the server, as on a socket
             answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
-        } else if (serverEnd != null) { // as on a socket: streams do not carry exceptions
+        } else if (serverEnd != null) { // as on a socket, streams do not transmit exceptions
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());
             answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
         } else {
@@ -247,7 +247,10 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** An overloaded server refuses often, and a stack trace costs more than the call. */
+    /**
+     * Copies a failure without its stack trace. An overloaded server refuses many calls, and a stack trace costs more
+     * than a call.
+     */
     private static RpcException copy(RpcException failure, Metadata trailers) {
         return failure.code() == StatusCode.RESOURCE_EXHAUSTED
                 ? RpcException.refusal(failure.status(), failure.wasExecuted(), trailers)
@@ -281,7 +284,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** The client has cancelled the call. */
+    /** Called when the client has cancelled the call. */
     @Override
     public void abandoned(PendingCall call) {
         hangUp();
@@ -348,7 +351,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
                 RpcException.refusal(StatusCode.UNAVAILABLE, pending + ": the connection was closed", Executed.MAYBE));
     }
 
-    /** An encoded result, an encoded exception (failure and bytes), or a failure of the framework (failure alone). */
+    /** An encoded result, an encoded exception (failure and bytes), or a failure of the framework (failure only). */
     private final class Bytes implements Answer {
 
         private final byte[] bytes;
@@ -379,7 +382,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
         @Override
         public void discard() {
-            // plain memory
+            // only heap memory, nothing to release
         }
     }
 }

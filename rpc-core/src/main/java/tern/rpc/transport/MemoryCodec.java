@@ -20,8 +20,8 @@ final class MemoryCodec {
     private final int maxResponseBytes;
 
     /**
-     * @param maxRequestBytes largest request
-     * @param maxResponseBytes largest answer
+     * @param maxRequestBytes maximum size of a request
+     * @param maxResponseBytes maximum size of an answer
      */
     MemoryCodec(Serializer serializer, int maxRequestBytes, int maxResponseBytes) {
         this.maxRequestBytes = maxRequestBytes;
@@ -91,7 +91,7 @@ final class MemoryCodec {
         return values;
     }
 
-    /** The first of several encoded values, which is text. The other values are not created. */
+    /** Decodes only the first of several encoded values, which is text. The other values are not created. */
     String firstText(byte[] bytes) {
         Coder coder = coders.take();
         coder.reader().start(bytes, 0, bytes.length);

@@ -16,8 +16,8 @@ import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * One end of a stream in memory. Messages of the peer wait here until they are requested; meanwhile the peer's end is
- * not ready. The receiver gets its callbacks one after another, on the thread of the sender. Thread-safe.
+ * One end of an in-memory stream. Messages of the peer wait here until they are requested. The receiver gets its
+ * callbacks one after another, on the thread of the sender. Thread-safe.
  */
 final class MemoryStream implements ClientStream {
 
@@ -27,7 +27,7 @@ final class MemoryStream implements ClientStream {
     /** No message may be sent while more bytes than this wait at the peer. */
     private static final long MAX_BYTES = 64 << 20;
 
-    /** Counted for each message, so that empty messages are not free. */
+    /** Number of bytes added for each message, so that empty messages also count. */
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final MemoryCodec codec;
@@ -35,20 +35,23 @@ final class MemoryStream implements ClientStream {
     private final MethodDescriptor method;
     private final ValueType type;
     private final AtomicLong unread;
-    private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>(); // delivered without a request
+    // events that are delivered without a request
+    private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>();
     private final Queue<Object> items =
-            new ConcurrentLinkedQueue<>(); // a Bytes, or a Runnable that keeps its place among them
+            // each element is a Bytes, or a Runnable that keeps its place among the messages
+            new ConcurrentLinkedQueue<>();
     private final AtomicLong credit = new AtomicLong();
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicLong sentBytes = new AtomicLong();
-    private final AtomicInteger work = new AtomicInteger(); // the thread that makes it 1 delivers
+    // number of pending steps; the thread that increments it to 1 delivers
+    private final AtomicInteger work = new AtomicInteger();
     private volatile @Nullable MemoryStream peer;
     private volatile MessageStream.@Nullable Receiver receiver;
     private volatile boolean closed;
 
     /**
-     * @param type the type of the messages that arrive here
-     * @param unread counts the bytes of messages that were neither decoded nor discarded
+     * @param type the type of the received messages
+     * @param unread counts the bytes of received messages that were neither decoded nor discarded
      */
     MemoryStream(MemoryCodec codec, MessageKind sent, MethodDescriptor method, ValueType type, AtomicLong unread) {
         this.codec = codec;
@@ -134,13 +137,13 @@ final class MemoryStream implements ClientStream {
         return !closed && to != null && to.waitingBytes.get() < READY_BYTES;
     }
 
-    /** Runs the action when all earlier messages have been delivered. */
+    /** Runs the action after all earlier messages have been delivered. */
     void afterMessages(Runnable action) {
         items.add(action);
         deliver();
     }
 
-    /** Ends the stream: waiting messages are discarded, and later ones are dropped. */
+    /** Ends the stream. Waiting messages are discarded, and later ones are dropped. */
     void close() {
         closed = true;
         deliver();

@@ -3,8 +3,8 @@ package tern.rpc.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A received message of a stream that is not decoded yet. Exactly one of {@link #decode} and {@link #discard} is
- * called, once. {@link #bytes} is called before that only.
+ * A received message of a stream that is not yet decoded. Either {@link #decode} or {@link #discard} is called, exactly
+ * once. {@link #bytes} may only be called before that.
  */
 public interface Message {
 
@@ -12,7 +12,7 @@ public interface Message {
     int bytes();
 
     /**
-     * Decodes the message, on a thread that may take the time.
+     * Decodes the message, on a thread that may block.
      *
      * @throws tern.rpc.RpcException if the message is invalid
      */

@@ -4,13 +4,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One end of a streaming call: it sends values and receives the messages of the peer. {@link #start} is called first.
- * Thread-safe, except that values are sent one after another.
+ * Thread-safe, but values must be sent one after another.
  */
 public interface MessageStream {
 
     /**
-     * The bytes of messages that the receiver may get between two requests, so that large messages do not fill the
-     * memory however many were requested. The message that reaches this limit is still delivered.
+     * Maximum size of the messages that the receiver gets between two requests, so that large messages do not fill the
+     * memory, however many were requested. The message that reaches this limit is still delivered.
      */
     int ALLOWED_BYTES = 256 << 10;
 
@@ -18,23 +18,23 @@ public interface MessageStream {
     void start(Receiver receiver);
 
     /**
-     * Requests this many more messages and renews the allowance of {@link #ALLOWED_BYTES}. The peer is slowed down if
-     * no messages are requested or the allowance is used up. A receiver that has handled half of the allowance calls
-     * this again, with 0 if it wants no more messages.
+     * Requests this number of further messages and renews the allowance of {@link #ALLOWED_BYTES}. The peer is slowed
+     * down if no messages are requested or the allowance is used up. A receiver calls this again after it has handled
+     * half of the allowance. It passes 0 if it wants no further messages.
      */
     void request(int messages);
 
     /**
      * Encodes the value on the calling thread and queues it. Never blocks. The value is dropped after the end of the
-     * call. A sender that waits for {@link #isReady} keeps memory bounded; one that does not is cut off at a hard
-     * limit.
+     * call. A sender that waits for {@link #isReady} keeps the buffered bytes few. A sender that does not wait fails at
+     * a hard limit.
      *
-     * @throws tern.rpc.RpcException INTERNAL if the value cannot be encoded; RESOURCE_EXHAUSTED if it is larger than a
-     *     message may be, or if far too many bytes wait to be sent
+     * @throws tern.rpc.RpcException INTERNAL if the value cannot be encoded; RESOURCE_EXHAUSTED if the message is too
+     *     large, or if too many bytes wait to be sent
      */
     void send(@Nullable Object value);
 
-    /** Whether few bytes wait to be sent, so that another message may be sent. */
+    /** Whether only few bytes wait to be sent, so that another message may be sent. */
     boolean isReady();
 
     /**
@@ -45,19 +45,22 @@ public interface MessageStream {
         return 0;
     }
 
-    /** Receives the events of the stream on an event loop, one after another. Must not block. */
+    /** Receives the events of the stream, one after another, on an event loop. Must not block. */
     interface Receiver {
 
-        /** A requested message. */
+        /** Delivers a requested message. */
         void message(Message message);
 
-        /** The peer has ended its messages. On the client the end of the call reports this instead. */
+        /**
+         * Called when the peer has ended its messages. Not called on the client, where the end of the call reports
+         * this.
+         */
         void ended();
 
-        /** {@link #isReady()} has become true. */
+        /** Called when {@link #isReady()} has become true. */
         void ready();
 
-        /** Whether a value waits for {@link #ready}, as far as is known. Any thread may call this. */
+        /** Whether a value waits for {@link #ready}. The result may be out of date. Any thread may call this. */
         default boolean isWaitingToSend() {
             return false;
         }

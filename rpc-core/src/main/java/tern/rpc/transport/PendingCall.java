@@ -14,16 +14,16 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * One attempt of a call. It completes with the first of answer, failure, deadline and cancellation. Any thread may
- * complete it; later completions are discarded. A caller either waits in {@link #await()} and decodes the answer
+ * One attempt of a call. It completes once: with an answer, a failure, at its deadline or by cancellation. Any thread
+ * may complete it. Later completions are discarded. A caller either waits in {@link #await()} and decodes the answer
  * itself, or gets the answer through a {@link Completion} on the call's executor.
  */
 public final class PendingCall implements Runnable {
 
-    /** Receives the end of an asynchronous call. */
+    /** Is notified of the end of an asynchronous call. */
     @FunctionalInterface
     public interface Completion {
-        /** The call has ended. Exactly one of the two arguments is null. */
+        /** Called when the call has ended. Exactly one of the two arguments is null. */
         void completed(@Nullable Response response, @Nullable Throwable failure);
     }
 
@@ -37,20 +37,20 @@ public final class PendingCall implements Runnable {
         }
     }
 
-    /** Receives the end of a call without an answer and informs the server. */
+    /** Is notified when a call ends without an answer, and then informs the server. */
     @FunctionalInterface
     public interface Carrier {
-        /** The call ended without an answer. Runs once, on the thread that ended it. */
+        /** Called when the call has ended without an answer. Runs once, on the thread that ended the call. */
         void abandoned(PendingCall call);
 
         /**
-         * The caller starts to wait, so its thread may read the answer from the socket. Runs once on that thread,
-         * unless the call has already ended.
+         * Called when the caller starts to wait, so that its thread may read the answer from the socket. Runs once on
+         * that thread, unless the call has already ended.
          */
         default void awaited(PendingCall call) {}
 
         /**
-         * Whether this connection accepts no more calls, so that the next attempt uses another one. Any thread may call
+         * Whether this connection accepts no more calls, so the next attempt must use another one. Any thread may call
          * this.
          */
         default boolean isGone() {
@@ -63,7 +63,7 @@ public final class PendingCall implements Runnable {
     private final @Nullable Completion completion;
     private final long startedNanos;
 
-    private volatile @Nullable Object outcome; // null, Answer or RpcException; set once
+    private volatile @Nullable Object outcome; // null, an Answer or an RpcException; set once
     private volatile @Nullable Thread waiter;
     private volatile boolean sent;
     private volatile boolean answerHere;
@@ -71,7 +71,7 @@ public final class PendingCall implements Runnable {
     private volatile long id; // set by the connection before it registers the call
 
     /**
-     * @param oneWay whether the call ends when its bytes were passed to the socket
+     * @param oneWay whether the call ends as soon as its bytes are passed to the socket
      * @param completion runs on the call's executor; null for a caller that waits
      */
     public PendingCall(Invocation call, boolean oneWay, long startedNanos, @Nullable Completion completion) {
@@ -99,7 +99,7 @@ public final class PendingCall implements Runnable {
         return startedNanos;
     }
 
-    /** The request id on its connection. */
+    /** The request id of the call on its connection. */
     public long id() {
         return id;
     }
@@ -108,7 +108,7 @@ public final class PendingCall implements Runnable {
         this.id = assigned;
     }
 
-    /** Sets the connection of the attempt, before the call is sent. */
+    /** Sets the connection of the attempt. Called before the call is sent. */
     public void carriedBy(Carrier connection) {
         this.carrier = connection;
     }
@@ -119,7 +119,7 @@ public final class PendingCall implements Runnable {
         return current != null && current.isGone();
     }
 
-    /** The request is being passed to the socket, so the server may run it. */
+    /** Records that the request is being passed to the socket, so the server may run it. */
     public void sent() {
         sent = true;
     }
@@ -139,8 +139,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * All bytes of the answer have arrived, although not all messages were delivered. A loss of the connection no
-     * longer affects the call. Runs on an event loop.
+     * Records that all bytes of the answer have arrived, even if some messages are not delivered yet. A loss of the
+     * connection no longer affects the call. Runs on an event loop.
      */
     public void answerIsHere() {
         answerHere = true;
@@ -191,11 +191,11 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Waits for the end and decodes the answer on this thread. There is no timeout here: the connection fails the call
-     * at its deadline.
+     * Waits for the end of the call and decodes the answer on this thread. It has no timeout, because the connection
+     * fails the call at its deadline.
      *
      * @throws Throwable the exception of the method, or an {@link RpcException}; CANCELLED if the thread was
-     *     interrupted, whose interrupt flag is set again
+     *     interrupted. The interrupt flag is then set again
      */
     public Response await() throws Throwable {
         Carrier current = carrier;
@@ -231,7 +231,10 @@ public final class PendingCall implements Runnable {
         throw (Throwable) Objects.requireNonNull(result);
     }
 
-    /** Checks a null result. The provider may have been compiled against another interface, which declares a class. */
+    /**
+     * Rejects a null result for a primitive type. The provider may have been compiled against another version of the
+     * interface, with a wrapper class as result.
+     */
     private void checkMayBeNull() {
         Class<?> declared = call.method().result().raw();
         if (declared.isPrimitive() && declared != void.class && call.method().type() == MethodType.UNARY) {
@@ -243,7 +246,7 @@ public final class PendingCall implements Runnable {
         }
     }
 
-    /** Runs the {@link Completion}. Called by the call's executor only. */
+    /** Runs the {@link Completion}. Called only by the call's executor. */
     @Override
     public void run() {
         Response response;

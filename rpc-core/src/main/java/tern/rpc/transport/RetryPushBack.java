@@ -1,9 +1,12 @@
 package tern.rpc.transport;
 
-/** The header by which a server asks clients to wait before they repeat a call (gRPC, proposal A6). */
+/** The header with which a server asks clients to wait before they repeat a call (gRPC, proposal A6). */
 public final class RetryPushBack {
 
-    /** Milliseconds until the next attempt; a negative number forbids one. */
+    /**
+     * The header's value is the number of milliseconds until the next attempt. A negative number forbids a further
+     * attempt.
+     */
     public static final String HEADER = "grpc-retry-pushback-ms";
 
     private RetryPushBack() {}

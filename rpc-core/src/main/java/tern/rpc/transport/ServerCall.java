@@ -11,47 +11,48 @@ import tern.rpc.ServerContext;
 import tern.rpc.limit.Share;
 
 /**
- * One call received by a transport. It is answered exactly once: the first of {@link #reply} and {@link #fail} wins,
- * and later ones do nothing. Thread-safe.
+ * One call received by a transport. It is answered exactly once: only the first call of {@link #reply} or {@link #fail}
+ * has an effect. Thread-safe.
  */
 public interface ServerCall extends ServerContext.Exchange {
 
-    /** The time at which the last byte of the request was read, on {@link System#nanoTime()}. */
+    /** The time at which the last byte of the request was read, on the clock of {@link System#nanoTime()}. */
     long receivedNanos();
 
-    /** The name of the service, for transports that know it before the request is decoded; else null. */
+    /** The name of the service; null if the transport does not know it before the request is decoded. */
     default @Nullable String service() {
         return null;
     }
 
-    /** A method with the called name, for transports that know it before the request is decoded; else null. */
+    /** A method with the called name; null if the transport does not know it before the request is decoded. */
     default @Nullable MethodDescriptor namedMethod() {
         return null;
     }
 
-    /** The deadline, for transports that know it before the request is decoded; else none. */
+    /** The deadline; none if the transport does not know it before the request is decoded. */
     default Deadline deadline() {
         return Deadline.none();
     }
 
     /**
-     * The share of the call's tenant, such as its connection. Always the same object; null if tenants do not matter.
+     * The share of the call's tenant, such as its connection. Always returns the same object; null if tenants do not
+     * matter.
      */
     default @Nullable Share share() {
         return null;
     }
 
     /**
-     * The caller was authenticated and admitted. Only called if that is required. The connection is no longer treated
-     * like that of a stranger.
+     * Called when the caller has been authenticated and admitted, if authentication is required. The limits for unknown
+     * callers then no longer apply to the connection.
      */
     default void callerIsKnown() {
-        // connections do not matter
+        // nothing to do if connections do not matter
     }
 
     /**
-     * Decodes the request, once, on a worker thread. Unless the admission is open, it is asked first: after the head of
-     * the call is known and before any argument is created.
+     * Decodes the request, once, on a worker thread. Unless the admission is open, it is asked after the head of the
+     * call is known and before any argument is created.
      *
      * @throws tern.rpc.RpcException if the call is not admitted, the service or method does not exist, or the arguments
      *     cannot be decoded
@@ -67,14 +68,14 @@ public interface ServerCall extends ServerContext.Exchange {
         /**
          * Admits the call.
          *
-         * @throws tern.rpc.RpcException if the call is refused; nothing more of it may then be decoded
+         * @throws tern.rpc.RpcException if the call is refused; the rest of the call must then not be decoded
          */
         void admit(CallHead call);
     }
 
     /**
      * The messages of a streaming call. If the call takes a single request, {@link #decode} returns it, and this stream
-     * carries the answers only. If it takes many requests, {@code decode} returns an invocation without arguments.
+     * carries only the answers. If it takes many requests, {@code decode} returns an invocation without arguments.
      *
      * @throws IllegalStateException for a unary call
      */
@@ -83,14 +84,14 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Encodes the answer on the calling thread and queues it. For a streaming call, whose answers were already sent,
-     * only the end is sent.
+     * Encodes the answer on the calling thread and queues it. For a streaming call, whose answers have already been
+     * sent, only the end is sent.
      */
     void reply(Response response);
 
     /**
      * Answers with an exception, encoded on the calling thread. An {@link tern.rpc.RpcException} becomes a status of
-     * the protocol, any other exception is sent with its type.
+     * the protocol; any other exception is sent with its type.
      */
     void fail(Throwable failure, Metadata metadata);
 
@@ -100,7 +101,7 @@ public interface ServerCall extends ServerContext.Exchange {
     /** Sets the watcher of the call and the time at which it is informed. */
     void watch(long untilNanos, Watcher watcher);
 
-    /** Called on an event loop when a call takes too long or its peer is gone. Must not block. */
+    /** Called on an event loop when a call takes too long or its client disconnects. Must not block. */
     interface Watcher {
         void expired();
 

@@ -22,32 +22,32 @@ public interface ServerTransport extends AutoCloseable {
     /** The bound port, or 0 if there is none. */
     int port();
 
-    /** Stops accepting connections and asks callers to send no new calls. Calls that still arrive are served. */
+    /** Stops accepting connections and asks callers to send no further calls. Calls that still arrive are served. */
     void drain();
 
-    /** The number of connected peers. */
+    /** The number of connected clients. */
     int connections();
 
     /** The number of calls received since the start. */
     long received();
 
-    /** The number of calls without an answer. */
+    /** The number of calls that have no answer yet. */
     int inFlight();
 
     /** The bytes of answers that wait for the sockets. */
     long queuedBytes();
 
-    /** The bytes of requests that are incomplete or wait for a worker, and of the headers of open requests. */
+    /** The size of requests that are incomplete or wait for a worker, and of the headers of open requests. */
     default long inboundBytes() {
         return 0;
     }
 
-    /** The bytes of answers that clients have not taken, because their windows or sockets are full. */
+    /** The size of answers that clients have not taken, because their windows or sockets are full. */
     default long unsentBytes() {
         return 0;
     }
 
-    /** The number of streams that were ready to send but did not move for 10 s, which only a defect can cause. */
+    /** The number of streams that were ready to send but made no progress for 10 s. Only a defect can cause this. */
     default long stalledStreams() {
         return 0;
     }

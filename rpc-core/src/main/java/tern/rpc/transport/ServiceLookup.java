@@ -5,7 +5,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 
-/** The exported services, from which a transport learns the types of a call's arguments. */
+/** The exported services. Transports need them to find the types of a call's arguments. */
 public interface ServiceLookup {
 
     /**
@@ -16,9 +16,9 @@ public interface ServiceLookup {
     ServiceDescriptor service(String interfaceName);
 
     /**
-     * A method of {@link BuiltInMethods}, which every service has; null if there is none with this name and descriptor.
+     * A method of {@link BuiltInMethods}; null if there is none with this name and descriptor.
      *
-     * @throws tern.rpc.RpcException UNIMPLEMENTED if it exists but is switched off
+     * @throws tern.rpc.RpcException UNIMPLEMENTED if the method is switched off
      */
     @Nullable
     MethodDescriptor builtIn(String name, String descriptor);
@@ -31,8 +31,8 @@ public interface ServiceLookup {
     void require(ServiceKey key);
 
     /**
-     * The export for callers that name neither group nor version: the export without both, else the one with version
-     * 1.0.0, else the only one.
+     * The export for callers that name neither group nor version: the export without both, otherwise the one with
+     * version 1.0.0, otherwise the only one.
      *
      * @throws tern.rpc.RpcException UNIMPLEMENTED if there is none
      */

@@ -9,14 +9,17 @@ import tern.rpc.StatusCode;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Endpoint;
 
-/** The messages of timeouts, the same on every transport: address, time and the setting of the limit. */
+/**
+ * Creates the messages for timeouts. They are the same on every transport and contain address, time and the setting of
+ * the limit.
+ */
 public final class TimeOuts {
 
     private static final String STILL_RUNNING = " was still running after ";
 
     private TimeOuts() {}
 
-    /** The failure of a call without an answer at its deadline. */
+    /** The failure of a call that has no answer at its deadline. */
     public static RpcException late(PendingCall call, Endpoint endpoint, boolean connecting) {
         String where = connecting ? "no connection to " + endpoint : "no answer from " + endpoint;
         return RpcException.refusal(
@@ -35,8 +38,8 @@ public final class TimeOuts {
     }
 
     /**
-     * The message for the caller when a server answered DEADLINE_EXCEEDED. The server knows only the remaining time, so
-     * the caller's own limit replaces its number.
+     * The message for the caller if a server answers DEADLINE_EXCEEDED. The server only knows the remaining time, so
+     * its number is replaced by the caller's own limit.
      *
      * @param text the message of the server
      */
@@ -49,7 +52,7 @@ public final class TimeOuts {
         return call + " at " + endpoint + ": " + told;
     }
 
-    /** The failure that a server answered with. For DEADLINE_EXCEEDED it names the caller's limit. */
+    /** The failure that a server answered with. For DEADLINE_EXCEEDED, its text names the caller's limit. */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         if (failure.code() != StatusCode.DEADLINE_EXCEEDED) {
             return failure;

@@ -14,17 +14,17 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys, trusted certificates and rules for TLS. The constructor checks them: a key must fit its certificate, a protocol
- * must be safe, a cipher must exist. Immutable. Transports take a supplier and read it for every new connection, so
- * keys and trusted certificates can change while connections are open.
+ * Keys, trusted certificates and rules for TLS. The constructor checks that each key fits its certificate, each
+ * protocol is safe, and each cipher exists. Immutable. Transports take a supplier and read it for every new connection,
+ * so keys and trusted certificates can change while connections are open.
  *
  * @param name the source and its setting, for messages
- * @param keys the certificate of a server, or that of a client with one; initialized
+ * @param keys the keys and certificates of a server, or of a client that has some; initialized
  * @param trust the accepted authorities; initialized, or null for the authorities that Java trusts
  * @param protocols TLSv1.3, TLSv1.2 or both
- * @param ciphers their Java names; empty for Java's defaults
- * @param clientAuth for servers; clients ignore it
- * @param handshakeTimeout for the whole handshake
+ * @param ciphers the Java names of the ciphers; empty for Java's defaults
+ * @param clientAuth used by servers only
+ * @param handshakeTimeout the time limit of the whole handshake
  */
 public record Tls(
         String name,
@@ -35,7 +35,7 @@ public record Tls(
         ClientAuth clientAuth,
         Duration handshakeTimeout) {
 
-    /** Older protocols are broken. */
+    /** Older protocols are not secure. */
     private static final List<String> SAFE_PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
 
     /** Whether a server asks clients for a certificate. */
@@ -98,7 +98,7 @@ public record Tls(
         return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    /** The certificates that peers see, without those of their authorities; empty if there is no key. */
+    /** The certificates of this side, without those of their authorities; empty if there is no key. */
     public List<X509Certificate> certificates() {
         return keys == null ? List.of() : TlsKeys.certificates(keys);
     }

@@ -14,7 +14,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the keys of key managers: each private key must belong to its certificate. */
+/** Checks the keys of key managers. Each private key must belong to its certificate. */
 final class TlsKeys {
 
     /** The names of key types in key managers and certificates. */
@@ -84,7 +84,7 @@ final class TlsKeys {
             verifying.update(SIGNED);
             fits = verifying.verify(signing.sign());
         } catch (GeneralSecurityException e) {
-            fits = false; // a key of another type or size
+            fits = false; // thrown for a key of another type or size
         }
         if (!fits) {
             throw new IllegalArgumentException(name + " has a private key that does not match its certificate for "

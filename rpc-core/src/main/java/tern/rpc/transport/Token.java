@@ -3,7 +3,7 @@ package tern.rpc.transport;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
-/** A secret that identifies callers. Its text appears in no message and no log. Immutable. */
+/** A secret that identifies callers. Its text appears neither in messages nor in logs. Immutable. */
 public final class Token {
 
     private final String text;
@@ -14,7 +14,9 @@ public final class Token {
         this.bytes = text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param text any text; {@link #isUsable} checks it later, so that no exception shows it */
+    /**
+     * @param text any text. It is checked later by {@link #isUsable}, so that no exception contains it
+     */
     public static Token of(String text) {
         return new Token(text);
     }
@@ -29,7 +31,9 @@ public final class Token {
         return text;
     }
 
-    /** Whether the text equals the token. The time does not depend on the common part. */
+    /**
+     * Whether the text equals the token. The time of the comparison does not depend on the length of the common prefix.
+     */
     boolean matches(byte[] shown) {
         return MessageDigest.isEqual(shown, bytes);
     }

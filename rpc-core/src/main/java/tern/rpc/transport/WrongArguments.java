@@ -9,12 +9,14 @@ import tern.rpc.ValueType;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Refusals of calls whose arguments do not fit the method. They are the same on every protocol. */
+/** Creates the refusals of calls whose arguments do not fit the method. They are the same on every protocol. */
 public final class WrongArguments {
 
     private WrongArguments() {}
 
-    /** @param given the number of arguments, which differs from that of the method's parameters */
+    /**
+     * @param given the number of received arguments, which differs from the number of parameters
+     */
     public static RpcException count(MethodDescriptor method, int given) {
         int expected = method.parameters().size();
         String takes = expected == 0 ? "no arguments" : expected == 1 ? "1 argument" : expected + " arguments";
@@ -38,7 +40,9 @@ public final class WrongArguments {
         return value;
     }
 
-    /** @param why the reason why the arguments cannot be decoded */
+    /**
+     * @param why the reason why the arguments cannot be decoded
+     */
     public static RpcException unreadable(RuntimeException why) {
         return new RpcException(
                 StatusCode.INVALID_ARGUMENT, "the message cannot be read: " + why.getMessage(), Executed.NO, why);

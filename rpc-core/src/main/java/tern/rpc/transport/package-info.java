@@ -1,4 +1,4 @@
-/** The interface between calls and bytes, which every transport implements. */
+/** The interface between calls and bytes. Every transport implements it. */
 @NullMarked
 package tern.rpc.transport;
 

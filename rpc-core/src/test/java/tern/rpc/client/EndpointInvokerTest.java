@@ -30,7 +30,7 @@ import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Tls;
 
-/** Tests which connection gets a call after the first one has refused it. */
+/** Tests which connection gets a call after the first connection has refused it. */
 class EndpointInvokerTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
@@ -43,7 +43,7 @@ class EndpointInvokerTest {
         CompletableFuture<String> later();
     }
 
-    /** A connection whose state and reaction to calls the test sets. */
+    /** A connection. The test sets its state and its reaction to calls. */
     private static final class Connection extends IdleConnection {
         private BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
         private int attempts;
@@ -182,7 +182,7 @@ class EndpointInvokerTest {
         assertThat(asked).containsExactly(ONE);
     }
 
-    /** The thread of the caller may see the failure late. */
+    /** The caller's thread may notice the failure late. */
     @Test
     void callOfALostConnectionGoesToASuccessorThatIsReadyAlready() {
         refuses(
@@ -285,7 +285,7 @@ class EndpointInvokerTest {
 
     @Test
     void idempotentCallIsCopiedToAProviderThatFailed() {
-        // The caller gets the answer of the good provider, and the copy shows that the other one is cured.
+        // The caller gets the answer of the good provider, and the copy shows that the other provider has recovered.
         Service proxy = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
                 .protocol("fake")
                 .method("call", MethodSettings.NONE.withIdempotent(true))

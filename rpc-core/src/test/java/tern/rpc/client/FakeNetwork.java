@@ -15,15 +15,15 @@ import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Tls;
 
-/** A transport whose connections treat calls as the test says. Calls that it leaves alone stay open. */
+/** A transport whose connections treat calls as the test specifies. Other calls stay open. */
 final class FakeNetwork implements ClientTransport {
 
     static final String PROTOCOL = "fake";
 
-    /** The calls that reached any connection, in order. */
+    /** All calls that reached a connection, in order. */
     final List<Sent> sent = new ArrayList<>();
 
-    /** What happens to each call. */
+    /** The reaction to each call. */
     BiConsumer<Endpoint, PendingCall> taking = (endpoint, call) -> {};
 
     private final Map<Endpoint, Connection> connections = new ConcurrentHashMap<>();

@@ -19,7 +19,7 @@ import tern.rpc.metrics.Slo;
 
 class FallbackTest {
 
-    /** Called. */
+    /** The called service. */
     public interface Stock {
         int left(String item);
 
@@ -28,7 +28,7 @@ class FallbackTest {
         Mono<Integer> leftMono(String item);
     }
 
-    /** Answers at the caller. */
+    /** The fallback, which answers at the caller. */
     private static final class NothingLeft implements Stock {
         @Override
         public int left(String item) {

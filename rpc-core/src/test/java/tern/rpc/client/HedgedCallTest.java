@@ -30,13 +30,13 @@ import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RetryPushBack;
 
-/** When a second provider is asked, and what becomes of the call then. The clock and the timer stand still by themselves. */
+/** Tests when a call is hedged and how it ends. The clock and the timer advance only by calls of the test. */
 class HedgedCallTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
     private static final Endpoint TWO = new Endpoint("two", 2);
 
-    /** Called. */
+    /** The called service. */
     public interface Service {
         @RpcMethod(readOnly = true)
         CompletableFuture<String> find();
@@ -73,7 +73,7 @@ class HedgedCallTest {
 
             @Override
             public void discard() {
-                // holds nothing
+                // nothing to release
             }
         };
     }
@@ -85,7 +85,7 @@ class HedgedCallTest {
                 .build());
     }
 
-    /** A hundred calls that took this long each, so that the usual time is known and the budget has room for five. */
+    /** Makes a hundred calls of this duration, so that the usual time is known and the budget allows five hedges. */
     private void train(Service service, Duration took) {
         network.taking = (endpoint, call) -> {
             now.addAndGet(took.toNanos());
@@ -95,7 +95,7 @@ class HedgedCallTest {
             service.find().join();
             service.findNow();
         }
-        now.addAndGet(Duration.ofMillis(300).toNanos()); // the percentile is computed again
+        now.addAndGet(Duration.ofMillis(300).toNanos()); // after this time the percentile is recomputed
         network.taking = (endpoint, call) -> {};
         network.sent.clear();
     }

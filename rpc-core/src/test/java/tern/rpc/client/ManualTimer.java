@@ -8,10 +8,10 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** A timer whose tasks run when the test says so. Repeated tasks never run. */
+/** A timer whose tasks run only when the test says so. Repeated tasks never run. */
 final class ManualTimer extends ScheduledThreadPoolExecutor {
 
-    /** A task with the delay that was asked for. */
+    /** A task with its requested delay. */
     final class Task extends FutureTask<Object> implements ScheduledFuture<Object> {
 
         final long nanos;

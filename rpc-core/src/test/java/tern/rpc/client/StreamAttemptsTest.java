@@ -40,7 +40,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Probe;
 import tern.rpc.transport.Tls;
 
-/** The attempts of a streaming call whose endpoint fails. The test plays the transport. */
+/** Tests the attempts of a streaming call whose endpoint fails. The test acts as the transport. */
 @Timeout(60)
 class StreamAttemptsTest {
 
@@ -52,7 +52,7 @@ class StreamAttemptsTest {
         CompletionStage<String> requests(Flow.Publisher<String> values);
     }
 
-    /** One opened stream. The test plays its server. */
+    /** An opened stream. The test acts as its server. */
     private static final class Opened implements ClientStream {
         final Endpoint endpoint;
         final PendingCall pending;
@@ -126,7 +126,7 @@ class StreamAttemptsTest {
 
                 @Override
                 public void discard() {
-                    // an empty answer
+                    // the answer is empty
                 }
             });
         }

@@ -20,7 +20,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.transport.IdleConnection;
 
-/** The shares and the stability of the load balancers. Without calls in flight all nodes are equal. */
+/** Tests the shares and the stability of the load balancers. All nodes are equal, because no calls are in flight. */
 class BalancersTest {
 
     private static final int CALLS = 30_000;

@@ -24,8 +24,9 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.IdleConnection;
 
 /**
- * One bad provider of ten in a model of events without threads: ten providers with 16 workers each, exponential
- * service times of 10 ms, 60 % load, calls that time out after one second. Provider 0 is bad from second 5 to 25.
+ * Simulates one bad provider among ten, event by event and without threads. There are ten providers with 16 workers
+ * each, exponential service times of 10 ms, 60 % load, and calls with a timeout of one second. Provider 0 is bad from
+ * second 5 to 25.
  */
 class ClusterModelTest {
 
@@ -51,15 +52,15 @@ class ClusterModelTest {
         timer.shutdownNow();
     }
 
-    /** The counts of a run. */
+    /** The counts of a simulation. */
     private static final class Counts {
         int calls;
         int failed;
-        int bad; // sent to the bad provider by callers, from one second after the fault
-        int badSecond; // calls of callers from one second after the fault
-        int atLast; // calls from 5 to 6 s after the cure
+        int bad; // calls sent to the bad provider by callers, from one second after the fault began
+        int badSecond; // calls by callers from one second after the fault began
+        int atLast; // calls from 5 to 6 s after the fault ended
         int atLastOfBad;
-        final List<Long> late = new ArrayList<>(); // response times from three seconds after the fault
+        final List<Long> late = new ArrayList<>(); // response times from three seconds after the fault began
         final int[] failedOfClient;
 
         Counts(int clients) {

@@ -27,7 +27,7 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.IdleConnection;
 
-/** A cluster over a scripted source, connections that do what the test says, and a clock that the test moves. */
+/** Tests a cluster with a scripted source and connections and with a simulated clock. */
 class ClusterTest {
 
     private static final long TICK = TimeUnit.MILLISECONDS.toNanos(1);
@@ -53,7 +53,7 @@ class ClusterTest {
         return parts.cluster("Orders", "dubbo", of, nodes, ClusterSettings.DEFAULT);
     }
 
-    /** Runs tasks when the test moves the clock. */
+    /** Runs tasks when the test advances the clock. */
     private final class Timer extends ScheduledThreadPoolExecutor {
         private record Task(long at, Runnable action) {}
 
@@ -90,7 +90,7 @@ class ClusterTest {
         }
     }
 
-    /** A source that lists what the test says. */
+    /** A source whose list the test sets. */
     private static final class Scripted implements EndpointSource {
         private final String name;
         private int starts;
@@ -137,7 +137,7 @@ class ClusterTest {
         }
     }
 
-    /** A provider. */
+    /** The connection to a provider, whose state the test sets. */
     private static final class Peer extends IdleConnection {
         private boolean heard = true;
         private int attempts;

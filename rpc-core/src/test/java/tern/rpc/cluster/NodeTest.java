@@ -13,7 +13,7 @@ import tern.rpc.transport.IdleConnection;
 
 class NodeTest {
 
-    private static final long ONE_MS = 1_000_000; // ns
+    private static final long ONE_MS = 1_000_000; // in nanoseconds
 
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();
@@ -27,7 +27,7 @@ class NodeTest {
         return made;
     }
 
-    /** A connection whose last received frame the test sets. */
+    /** A connection. The test sets the time of its last received frame. */
     private static final class Peer extends IdleConnection {
         int probes;
         long heardNanos = Long.MIN_VALUE / 2;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The paces of changes and of new connections. */
+/** Tests the rates of changes and of new connections. */
 class PacesTest {
 
     private static final long TICK = TimeUnit.MILLISECONDS.toNanos(1);

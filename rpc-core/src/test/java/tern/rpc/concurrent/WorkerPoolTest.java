@@ -137,7 +137,7 @@ class WorkerPoolTest {
                 await(done);
             }
 
-            // 20 of 100: a worker on its way back to idle is not found, so another thread starts
+            // 20 of 100, because a worker that is about to become idle is not found, so another thread starts
             assertThat(pool.threads()).isLessThanOrEqualTo(20);
         }
     }
@@ -192,7 +192,10 @@ class WorkerPoolTest {
         assertThat(threads.get(0).isAlive()).isFalse();
     }
 
-    /** The wake-up rules could lose a task. The test uses short tasks, idle periods and many producers at once. */
+    /**
+     * A race in the wake-up rules could lose a task. The test uses short tasks, idle periods and many producers at
+     * once.
+     */
     @Test
     void noTaskIsForgottenOrRunTwiceUnderRaces() throws Exception {
         int producers = 4;
@@ -286,7 +289,7 @@ class WorkerPoolTest {
             }
             CountDownLatch offered = new CountDownLatch(1);
             while (!pool.offer(offered::countDown)) {
-                Thread.yield(); // the last one is still leaving
+                Thread.yield(); // the last worker is still leaving
             }
 
             await(offered);

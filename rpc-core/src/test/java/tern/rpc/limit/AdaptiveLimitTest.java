@@ -11,10 +11,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.limit.SimulatedServer.Caller;
 
-/** The adaptive limit in front of a simulated server with two processors and 200 threads. */
+/** Tests the adaptive limit in front of a simulated server with two processors and 200 threads. */
 class AdaptiveLimitTest {
 
-    /** Calls a second that need 5 ms of CPU time each. */
+    /** Number of calls per second that the server can process if each needs 5 ms of CPU time. */
     private static final double CAPACITY = 400;
 
     @ParameterizedTest
@@ -80,7 +80,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(20);
         server.run(10);
 
-        caller.calls(80); // needs 160 threads
+        caller.calls(80); // this needs 160 threads
         server.run(60);
 
         assertThat(caller.counts().refused()).isZero();
@@ -176,7 +176,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(5_000);
         server.run(5);
 
-        caller.calls(60_000); // 1.5 times the capacity of two processors
+        caller.calls(60_000); // 1.5 times the capacity of the two processors
         server.runUncounted(5);
         server.run(5);
 

@@ -58,7 +58,7 @@ final class SimulatedServer {
     static final class Counts {
 
         private int sent;
-        private int answered; // answered in time
+        private int answered; // calls that were answered in time
         private int refused;
         private final List<Long> nanos = new ArrayList<>();
 
@@ -118,7 +118,8 @@ final class SimulatedServer {
     }
 
     /**
-     * Sets the cost of later calls: the mean of exponentially distributed CPU time, and a fixed time for other waits.
+     * Sets the cost of later calls: the mean of their exponentially distributed CPU time, and a fixed time of other
+     * waits.
      */
     SimulatedServer calls(double cpuMillis, double elsewhereMillis) {
         cpuNanos = cpuMillis * 1e6;
@@ -126,13 +127,13 @@ final class SimulatedServer {
         return this;
     }
 
-    /** Sets the time after which an answer is worthless. */
+    /** Sets the time limit of calls. A later answer counts as useless. */
     SimulatedServer deadline(long millis) {
         deadlineNanos = TimeUnit.MILLISECONDS.toNanos(millis);
         return this;
     }
 
-    /** Makes this number of calls at the same moment. Returns the number of refused calls. */
+    /** Makes this number of calls at the same time. Returns the number of refused calls. */
     int burst(Caller caller, int calls) {
         int refused = caller.counts.refused;
         for (int i = 0; i < calls; i++) {
@@ -141,7 +142,7 @@ final class SimulatedServer {
         return caller.counts.refused - refused;
     }
 
-    /** Lets time pass, then resets the counts. */
+    /** Simulates this time and then resets the counts. */
     void runUncounted(double seconds) {
         run(seconds);
         callers.forEach(caller -> caller.counts = new Counts());

@@ -28,18 +28,18 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 
-/** All meters of a server and a client after calls to services that differ only in package, group or version. */
+/** Checks all meters of a server and a client after calls to services that differ only in package, group or version. */
 @Timeout(60)
 class RpcMetersTest {
 
-    /** Stands for a package. */
+    /** Contains an interface of the same simple name, as a package would. */
     interface Shop {
         interface OrderService {
             String order(String name);
         }
     }
 
-    /** Stands for another package. */
+    /** Contains another interface of the same simple name. */
     interface Depot {
         interface OrderService {
             String order(String name);
@@ -51,7 +51,7 @@ class RpcMetersTest {
     private static final List<String> KEYS =
             List.of(SHOP, "blue/" + SHOP, SHOP + ":2.0", "blue/" + SHOP + ":2.0", DEPOT);
 
-    /** Meters that the starter registers, or that need an event outside this test. */
+    /** Meters that the starter registers, or that need an event that this test does not cause. */
     private static final Set<RpcMeter> ELSEWHERE = EnumSet.of(RpcMeter.SERVER_FLOODED, RpcMeter.WEAKENED);
 
     private static final Set<RpcMeter> OF_METHODS = EnumSet.of(
@@ -128,7 +128,7 @@ class RpcMetersTest {
         server.close();
     }
 
-    /** Returns the meters without the gauges that the registry creates for buckets of a timer. */
+    /** Returns the meters without the gauges that the registry creates for the buckets of a timer. */
     private List<Meter> registered() {
         return registry.getMeters().stream()
                 .filter(meter -> !meter.getId().getName().endsWith(".histogram"))
@@ -178,7 +178,7 @@ class RpcMetersTest {
         }
     }
 
-    /** Returns the unit of the values, which is the first word of the description. */
+    /** Returns the unit of the values. It is the first word of the description. */
     private static String unit(Meter meter) {
         if (meter instanceof Timer || meter instanceof FunctionTimer) {
             return "seconds";

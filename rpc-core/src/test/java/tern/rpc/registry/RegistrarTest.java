@@ -29,7 +29,7 @@ class RegistrarTest {
             0,
             0);
 
-    /** Keeps a log of what happens to it. */
+    /** A registry that records all calls of its methods. */
     private static final class FakeRegistry implements Registry, Publication {
         final List<String> log = new ArrayList<>();
         final CompletableFuture<Void> seen = new CompletableFuture<>();
@@ -106,7 +106,7 @@ class RegistrarTest {
         }
     }
 
-    /** Time that passes only by waiting. */
+    /** A clock that advances only by waiting. */
     private static final class FakeWaiting implements Registrar.Waiting {
         final AtomicLong now;
         final Duration untilGone;

@@ -31,7 +31,7 @@ class RememberedSourceTest {
     @TempDir
     Path directory;
 
-    /** Says what the test says. */
+    /** A source whose snapshots the test sets. */
     private static final class FakeSource implements EndpointSource {
         Consumer<EndpointSnapshot> listener = snapshot -> {};
 

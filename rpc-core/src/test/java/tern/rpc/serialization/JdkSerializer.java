@@ -15,8 +15,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.ValueType;
 
 /**
- * Java serialization as a format, for tests of the core, which has no format of its own. It trusts its input. Each
- * value is its length in 4 bytes, then an object stream. A map is a sequence of keys and values between two marks.
+ * Java serialization as a format for tests of the core, which contains no format. It trusts its input. Each value is
+ * written as its length in 4 bytes, followed by an object stream. A map is a sequence of keys and values between two
+ * marks.
  */
 public final class JdkSerializer implements Serializer {
 

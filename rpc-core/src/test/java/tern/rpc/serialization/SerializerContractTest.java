@@ -22,7 +22,7 @@ import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 
-/** The contract of all formats. */
+/** The contract that every format must satisfy. */
 public abstract class SerializerContractTest {
 
     public enum Colour {

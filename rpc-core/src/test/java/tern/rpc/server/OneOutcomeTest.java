@@ -43,9 +43,9 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Figure R12 of docs/figures/promises.md. Two events that end a call happen at the same moment, and the call must end
- * once on both sides. All pairs of answer, timeout, cancel and loss of the connection are tested. Afterwards no
- * resource of the call may remain.
+ * Figure R12 of docs/figures/promises.md. Two events that end a call happen at the same moment. The call must end
+ * exactly once on both sides. All pairs of answer, timeout, cancellation and loss of the connection are tested.
+ * Afterwards no resource of the call may remain.
  */
 @Timeout(600)
 class OneOutcomeTest {
@@ -90,7 +90,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Counts the client's events of a call. */
+    /** Counts the events of a call at the client. */
     private static final class Counted implements PendingCall.Completion, PendingCall.Carrier, Answer {
 
         private final AtomicInteger completions = new AtomicInteger();
@@ -224,7 +224,7 @@ class OneOutcomeTest {
         System.out.println("R12 waiting callers: " + WAITING_CALLERS + " races, each ended once");
     }
 
-    /** Keeps the promise of the last call. One call at a time. */
+    /** Keeps the promise of the last call. Used by one call at a time. */
     private static final class Promising implements Promises {
         private final AtomicInteger entered = new AtomicInteger();
         private volatile @Nullable CompletableFuture<String> promise;
@@ -246,7 +246,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Publishes on request of the test and counts its subscriber's calls. */
+    /** Publishes when the test asks for it, and counts the calls of its subscriber. */
     private static final class Feed implements Flow.Publisher<Integer>, Flow.Subscription {
         private final AtomicInteger cancellations = new AtomicInteger();
         private volatile Flow.@Nullable Subscriber<? super Integer> subscriber;
@@ -336,7 +336,7 @@ class OneOutcomeTest {
 
             @Override
             public void over() {
-                // The method has started, but its worker may register for the promise only after the promise was
+                // The method has started, but its worker may register with the promise only after the promise was
                 // completed.
                 await("the client's side ended", () -> counted.completions.get() != 0);
                 answer();
@@ -420,7 +420,7 @@ class OneOutcomeTest {
         return Objects.requireNonNull(server);
     }
 
-    /** Lets a round close the transport below the server, then reopens it. */
+    /** Lets a round close the server's transport and then reopens it. */
     private final class Reopening implements ServerTransport {
         private @Nullable CallHandler handler;
 

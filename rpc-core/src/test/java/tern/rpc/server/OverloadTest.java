@@ -45,7 +45,8 @@ import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Calls beyond the capacity of a server: which of them it refuses, with which message, and that no resource remains.
+ * Tests calls beyond the capacity of a server: which calls it refuses, with which message, and that no resource is
+ * leaked.
  */
 class OverloadTest {
 
@@ -176,7 +177,7 @@ class OverloadTest {
         return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
     }
 
-    /** Waits until calls are queued. A call counts as admitted slightly before that. */
+    /** Waits until calls are queued. A call counts as admitted slightly before it is queued. */
     private void awaitQueued(int calls) {
         await(
                 calls + " are in the queue",
@@ -238,7 +239,7 @@ class OverloadTest {
         await("only the running call is inside", () -> inside() == 1);
         worker.release.countDown();
         await("nobody is inside", () -> inside() == 0);
-        held.clear(); // its caller has got an answer already
+        held.clear(); // the caller has already got an answer
     }
 
     @Test
@@ -258,7 +259,7 @@ class OverloadTest {
         worker.release.countDown();
         await("nobody is inside", () -> inside() == 0);
         assertThat(worker.ran.get()).isZero();
-        held.clear(); // its deadline has passed already
+        held.clear(); // the deadline of the call has already passed
     }
 
     @Test
@@ -395,7 +396,7 @@ class OverloadTest {
     void argumentInTheMessageOfAnExceptionForgesNoLineOfTheLog() {
         try (Logged logged = new Logged()) {
             Work work = serve(settings -> {});
-            for (int i = 0; i < 2; i++) { // the trace of the second failure is suppressed
+            for (int i = 0; i < 2; i++) { // the stack trace of the second failure is suppressed
                 assertThatThrownBy(() -> work.quotes("1\n2026-01-01 ERROR forged"))
                         .isInstanceOf(RuntimeException.class);
             }

@@ -31,7 +31,7 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
 
-/** Services made of single operations, called through an interface of their callers. */
+/** Tests services that consist of single operations and are called through an interface of the caller. */
 @Timeout(60)
 class ServiceWithoutInterfaceTest {
 

@@ -34,7 +34,7 @@ import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.PendingCall;
 
-/** An authorizer that takes longer than the timeout of the caller. */
+/** Tests an authorizer that takes longer than the timeout of the caller. */
 @Timeout(60)
 class SlowAuthorizerTest {
 

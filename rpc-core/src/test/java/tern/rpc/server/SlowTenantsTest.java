@@ -38,7 +38,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Tenants whose methods do not return must not take all threads, nor all threads of streams, from other tenants. */
+/** Tenants whose methods do not return must not occupy all threads for methods or for streams. */
 class SlowTenantsTest {
 
     private static final int THREADS = 40;
@@ -166,7 +166,7 @@ class SlowTenantsTest {
         assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Makes calls that find no thread, and waits until they are queued. */
+    /** Makes calls for which no thread is free, and waits until they are queued. */
     private List<Future<String>> queue(Work tenant, int calls) {
         List<Future<String>> made = new ArrayList<>();
         int before = Objects.requireNonNull(server).workers().queued();
@@ -215,7 +215,7 @@ class SlowTenantsTest {
     @CsvSource({"true", "false"})
     void tenantThatHoldsNothingIsServedWhileAnotherHoldsAllThreads(boolean keepsThreads) throws Exception {
         serve(settings -> {
-            if (!keepsThreads) { // like virtual threads
+            if (!keepsThreads) { // without keep-alive, as with virtual threads
                 settings.threads(Thread::new, Duration.ZERO);
             }
         });
@@ -257,7 +257,7 @@ class SlowTenantsTest {
         }
         queue(flooding, 1);
         now.addAndGet(Duration.ofHours(2).toNanos());
-        transport.sweep(); // the callers get an answer while the methods still run
+        transport.sweep(); // the callers get their answer while the methods are still running
         await("nobody waits", () -> inside() == THREADS);
 
         callers.submit(() -> flooding.hold("one more"));
@@ -329,7 +329,7 @@ class SlowTenantsTest {
         for (; held > 0; held--) {
             RpcException refused = refusalOf(flooding, held);
             if (refused == null) {
-                break; // it got a thread
+                break; // the call got a thread
             }
             assertThat(refused.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
             assertThat(refused.wasExecuted()).isEqualTo(Executed.NO);

@@ -32,7 +32,7 @@ class ThreadStateTest {
 
     private static final ThreadLocal<String> CALLER = new ThreadLocal<>();
 
-    /** Each method returns the caller that is stored on its thread, and then stores itself there. */
+    /** Each method returns the caller that is stored on its thread, and then stores its own caller there. */
     public interface Careless {
 
         String value();
@@ -82,7 +82,7 @@ class ThreadStateTest {
         public CompletionStage<Boolean> interrupts() {
             boolean interrupted = Thread.interrupted();
             while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
-                Thread.onSpinWait(); // waits until another call follows at once
+                Thread.onSpinWait(); // waits until the thread can take another call at once
             }
             first.set(false);
             Thread.currentThread().interrupt();

@@ -109,7 +109,7 @@ class InboundPublisherTest {
         }
         assertThat(source.requests).containsExactly(16);
         bring("x");
-        // the subscriber waits for messages, so the request is doubled
+        // the subscriber is faster than the source, so the requested number is doubled
         assertThat(source.requests).containsExactly(16, 32 - 8);
         for (int i = 0; i < 100_000; i++) {
             bring("x");
@@ -127,7 +127,7 @@ class InboundPublisherTest {
             assertThat(asked - came.get()).isLessThanOrEqualTo(16);
             if (came.get() < 10_000) {
                 came.incrementAndGet();
-                bring("x"); // a message arrives before the previous one is handled, so that one is always buffered
+                bring("x"); // each message arrives before the previous one is handled, so one is always buffered
             }
         });
         publisher.subscribe(probe);
@@ -355,7 +355,7 @@ class InboundPublisherTest {
         tested.message(new FakeMessage("a"));
         tested.message(new FakeMessage("b"));
 
-        later.remove(0).run(); // runs until 256 messages were delivered
+        later.remove(0).run(); // runs until 256 messages have been delivered
 
         assertThat(seen).hasSize(256).startsWith("a", "b", "after a", "after b");
         assertThat(later).as("the rest comes later, after other streams").hasSize(1);

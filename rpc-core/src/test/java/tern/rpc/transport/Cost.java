@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.util.Locale;
 
 /**
- * The cost of work on its thread: CPU time and allocated bytes, never wall time.
+ * The cost of work, measured on its thread: CPU time and allocated bytes, but no wall time.
  *
  * @param cpuNanos CPU time of the thread
  * @param allocatedBytes bytes that the thread allocated, including garbage
@@ -16,7 +16,7 @@ public record Cost(long cpuNanos, long allocatedBytes) {
     private static final long CPU_NANOS_PER_MIB = 100_000_000;
     private static final long MIB = 1 << 20;
 
-    /** Factor by which a build may exceed the promised time, since other processes share its machine. */
+    /** The factor by which a normal build may exceed the promised time, because other processes share its machine. */
     private static final int SLACK = Boolean.getBoolean("tern.strict") ? 1 : 10;
 
     public static Cost of(Runnable work) {
@@ -26,7 +26,7 @@ public record Cost(long cpuNanos, long allocatedBytes) {
         return new Cost(THREADS.getCurrentThreadCpuTime() - cpu, THREADS.getCurrentThreadAllocatedBytes() - allocated);
     }
 
-    /** Returns the minimum of several runs, since the first runs are interpreted. */
+    /** Returns the minimum of several runs, because the first runs are interpreted code. */
     public static Cost least(int runs, Runnable work) {
         Cost least = of(work);
         for (int i = 1; i < runs; i++) {
@@ -50,7 +50,7 @@ public record Cost(long cpuNanos, long allocatedBytes) {
     }
 
     /**
-     * Returns whether the time is within the limit. Without {@code -Dtern.strict} the limit is larger, since the
+     * Returns whether the time is within the limit. Without {@code -Dtern.strict} the limit is larger, because the
      * machine may be shared.
      */
     public boolean isTimely(int messageBytes) {

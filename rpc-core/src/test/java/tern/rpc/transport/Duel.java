@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs two actions on two threads at the same moment, many times. The threads meet by spinning, since woken threads
- * would start too far apart. Each waits a varying time before its action, so that either may be first. One of the two
- * is the caller's thread.
+ * Runs two actions on two threads at the same moment, many times. One of the two is the caller's thread. The threads
+ * synchronize by spinning, because woken threads would start too far apart. Each waits for a varying time before its
+ * action, so that either action may come first.
  */
 public final class Duel {
 
-    /** One race. */
+    /** A single race. */
     public interface Round {
 
         /** Runs on the caller's thread, at the same moment as {@link #second}. */
@@ -25,7 +25,7 @@ public final class Duel {
         void over();
     }
 
-    /** Creates the next race, on the caller's thread. */
+    /** Creates the next race. Runs on the caller's thread. */
     @FunctionalInterface
     public interface Rounds {
         Round next(int number);
@@ -43,13 +43,13 @@ public final class Duel {
 
     private Duel() {}
 
-    /** Returns the number of races: the number for every build, times the system property {@code tern.races}. */
+    /** Returns the number of races: the given number times the system property {@code tern.races}. */
     public static int rounds(int everyBuild) {
         return Math.multiplyExact(everyBuild, Integer.getInteger("tern.races", 1));
     }
 
     /**
-     * @throws AssertionError the failure of a race, with its number; other exceptions of actions are thrown unchanged
+     * @throws AssertionError the failure of a race, with its number. Other exceptions of actions are thrown unchanged
      */
     public static void fight(int rounds, Rounds made) {
         Duel duel = new Duel();

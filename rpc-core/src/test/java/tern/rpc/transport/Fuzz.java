@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Figure R1 of docs/figures/promises.md. It feeds a codec with invalid inputs. Each is made from valid inputs by
- * cutting, splicing, repeating, overwriting and inserting tokens of the format, or sometimes of noise. The number of an
- * input determines its content. A failure names the number, and {@code -Dtern.fuzz.input=} replays it. A codec gets
- * 100,000 inputs, or the number in {@code -Dtern.fuzz=}.
+ * Figure R1 of docs/figures/promises.md. Feeds a codec with invalid inputs. Each input is made from valid inputs by
+ * cutting, splicing, repeating, overwriting, and inserting tokens of the format or sometimes random bytes. The number
+ * of an input determines its content. A failure names the number, and {@code -Dtern.fuzz.input=} replays it. A codec
+ * gets 100,000 inputs, or the number in {@code -Dtern.fuzz=}.
  */
 public final class Fuzz {
 
@@ -45,7 +45,9 @@ public final class Fuzz {
         run(1, target);
     }
 
-    /** @param parts number of runs that share the inputs of a codec */
+    /**
+     * @param parts the number of runs among which the inputs of a codec are divided
+     */
     public void run(int parts, Target target) {
         Integer one = Integer.getInteger("tern.fuzz.input");
         if (one != null) {
@@ -127,7 +129,7 @@ public final class Fuzz {
         return changed;
     }
 
-    /** Returns a boundary value in one to four bytes. */
+    /** Returns a boundary value of one to four bytes. */
     private static byte[] boundary(Random random) {
         int value = BOUNDARIES[random.nextInt(BOUNDARIES.length)];
         byte[] bytes = new byte[1 + random.nextInt(4)];

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A service whose arguments count their creation. */
+/** A service whose argument types count how often they are created. */
 public interface GuardedService {
 
     int take(Counted one, List<Counted> more);

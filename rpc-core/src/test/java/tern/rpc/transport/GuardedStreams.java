@@ -4,7 +4,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import tern.rpc.transport.GuardedService.Counted;
 
-/** Streams whose arguments count their creation. */
+/** Streaming methods whose argument types count how often they are created. */
 public interface GuardedStreams {
 
     Flow.Publisher<Integer> watch(Counted one);

@@ -171,7 +171,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(refusal.getMessage()).contains(why).contains("rpc.client.token");
     }
 
-    // ---- tokens
+    // Tests of tokens.
 
     @Test
     void callWithoutATokenIsRefusedBeforeItsArgumentsExist() {
@@ -237,7 +237,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(service(GOOD).headers()).doesNotContain("token", "authorization");
     }
 
-    // ---- authorizers
+    // Tests of authorizers.
 
     @Test
     void authorizerKnowsTheCallButNotItsArguments() {
@@ -362,7 +362,7 @@ public abstract class IdentityContractTest extends TransportTest {
         return () -> name;
     }
 
-    // ---- streams
+    // Tests of streams.
 
     @Test
     void streamsAreRefusedBeforeTheirFirstMessageExists() throws Exception {

@@ -34,7 +34,8 @@ class InMemoryTransportTest {
     }
 
     /**
-     * A clock that acts when the transport reads it, which happens between finding the server and registering the call.
+     * Runs an action when the transport reads the clock, which happens between finding the server and registering the
+     * call.
      */
     private long now() {
         if (closing.get()) {

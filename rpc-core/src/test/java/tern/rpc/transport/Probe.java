@@ -37,7 +37,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return new Probe<>(Long.MAX_VALUE, value -> {});
     }
 
-    /** Creates a probe that requests nothing until the test says so. */
+    /** Creates a probe that requests values only when the test says so. */
     public static <T> Probe<T> onDemand() {
         return new Probe<>(0, value -> {});
     }
@@ -131,7 +131,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return count.get();
     }
 
-    /** Returns the number of received ends, which must not exceed one. */
+    /** Returns the number of received ends. It must not exceed one. */
     public int ends() {
         return ends.get();
     }

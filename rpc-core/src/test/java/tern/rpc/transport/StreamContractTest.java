@@ -56,7 +56,7 @@ public abstract class StreamContractTest extends TransportTest {
 
     private static final int CHUNK_BYTES = 16 << 10;
 
-    /** Many times the number of chunks that can be in flight. */
+    /** Number of chunks, many times more than can be in flight. */
     private static final int CHUNKS = 2_048;
 
     /**
@@ -122,7 +122,7 @@ public abstract class StreamContractTest extends TransportTest {
         return Objects.requireNonNull(ServerContext.current());
     }
 
-    /** Reads the whole stream and completes the stage with the number of values. */
+    /** Reads the whole stream and returns a stage with the number of values. */
     private static CompletionStage<Integer> counting(Flow.Publisher<String> values) {
         CompletableFuture<Integer> counted = new CompletableFuture<>();
         values.subscribe(new Flow.Subscriber<>() {
@@ -171,7 +171,7 @@ public abstract class StreamContractTest extends TransportTest {
         };
     }
 
-    // Shapes and order.
+    // Tests of shapes and order.
 
     @Test
     void publisherOfAnswersArrivesInOrder() throws Exception {
@@ -373,7 +373,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(answers.rest()).containsExactly(large, large);
     }
 
-    // Failures.
+    // Tests of failures.
 
     @Test
     void failureOfTheMethodBeforeTheFirstAnswerEndsTheStream() throws Exception {
@@ -519,7 +519,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    // Ends from either side.
+    // Tests of ends from either side.
 
     @Test
     void cancelOfTheAnswersReachesTheMethod() throws Exception {
@@ -720,7 +720,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    // Deadlines.
+    // Tests of deadlines.
 
     @Test
     void deadlineEndsAStreamOnBothSides() throws Exception {
@@ -731,7 +731,7 @@ public abstract class StreamContractTest extends TransportTest {
         };
         StreamService proxy = proxy();
         Probe<byte[]> answers;
-        do { // on a busy machine the deadline may pass before the first answer comes
+        do { // on a busy machine, the deadline may pass before the first answer arrives
             Probe<byte[]> told = Probe.ofAll();
             proxy.observeBriefly("", told);
             await("the stream ends", () -> told.ends() == 1);
@@ -835,7 +835,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(inner.isLimited()).isTrue();
     }
 
-    // Backpressure: written messages compared with read messages.
+    // Tests of backpressure, which compare the number of written messages with that of read messages.
 
     @Test
     void slowReaderStopsAServersPublisher() throws Exception {
@@ -985,7 +985,7 @@ public abstract class StreamContractTest extends TransportTest {
         sender.onCompleted();
     }
 
-    /** Returns whether the thread waits in {@code onNext}, the only place where these threads can wait. */
+    /** Returns whether the thread waits in {@code onNext}. These threads can wait nowhere else. */
     private static boolean isWaiting(@Nullable Thread thread) {
         return thread != null
                 && (thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
@@ -1035,7 +1035,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    // Headers and trailers.
+    // Tests of headers and trailers.
 
     @Test
     void headersArriveBeforeTheFirstMessage() throws Exception {
@@ -1165,7 +1165,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(answers.rest()).containsExactly("blue green", "3");
     }
 
-    // Filters, contexts, meters.
+    // Tests of filters, contexts and meters.
 
     @Test
     void filtersSeeAStreamAsOneCallThatEndsWithIt() throws Exception {
@@ -1441,7 +1441,7 @@ public abstract class StreamContractTest extends TransportTest {
                 .sum();
     }
 
-    // The server as a whole.
+    // Tests of the server as a whole.
 
     @Test
     void messagesOfAnAdmittedStreamAreNotRefusedByAFullServer() throws Exception {

@@ -65,7 +65,7 @@ public abstract class TransportContractTest extends TransportTest {
 
     protected final ContractServer service = new ContractServer();
 
-    /** Returns whether exceptions keep their type. Plain JSON carries only a code and a text. */
+    /** Returns whether exceptions keep their type. Plain JSON transmits only a code and a text. */
     protected boolean carriesExceptions() {
         return true;
     }
@@ -180,7 +180,7 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(proxy.shout("ann", String::toUpperCase)).isEqualTo("ANN");
     }
 
-    /** {@link ContractService} before it got its default method. */
+    /** A copy of {@link ContractService} without its default method, as of an older provider. */
     @WireName("tern.rpc.transport.ContractService")
     interface OlderService {
         String echo(String text);
@@ -576,7 +576,7 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(service.told).isEmpty();
     }
 
-    /** Repeats the call, since on a busy machine its only worker may be too late. */
+    /** Repeats the call, because on a busy machine the only worker may take it too late. */
     private static @Nullable String servedAtLast(Supplier<@Nullable String> call) {
         while (true) {
             try {
@@ -714,7 +714,7 @@ public abstract class TransportContractTest extends TransportTest {
 
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure).hasMessageContaining("the audit is away");
-        assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO); // the dubbo protocol has no status for YES
+        assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO); // the dubbo protocol cannot transmit YES
     }
 
     @Test

@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import tern.rpc.endpoint.Endpoint;
 
-/** Common parts of the contract tests of transports: both sides, and threads that call. */
+/** The common parts of the contract tests of transports: both sides, and threads that make calls. */
 public abstract class TransportTest {
 
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
@@ -29,10 +29,10 @@ public abstract class TransportTest {
     /** Creates a client transport that reaches the last server transport. */
     protected abstract ClientTransport newClientTransport();
 
-    /** Returns the address of the last server transport, after its start. */
+    /** Returns the address of the last server transport after its start. */
     protected abstract Endpoint endpoint();
 
-    /** Closes the resource after the test, in reverse order. */
+    /** Closes the resource after the test. Resources are closed in reverse order. */
     protected void closeLater(AutoCloseable resource) {
         open.add(resource);
     }

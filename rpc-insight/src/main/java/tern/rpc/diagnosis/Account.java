@@ -8,8 +8,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The whole time of one call by part: the sum of all parts is the time of the call. Exact for phases of the ledger and
- * named operations; the own time of a call is divided by samples of its thread.
+ * Splits the whole time of one call into parts, so that the parts sum up to the time of the call. The phases of the
+ * ledger and named operations are exact. The own time of a call is divided by the samples of its thread.
  */
 final class Account {
 
@@ -24,14 +24,14 @@ final class Account {
      * The account of a call.
      *
      * @param own the samples of this call
-     * @param others those of all calls of the same method, for a call with few samples
+     * @param others the samples of all calls of the same method, for a call with few samples
      * @param pauses the pauses of the process
      */
     static Times of(EndedCall call, Shares own, Shares others, PauseTimes pauses) {
         Times times = byPhase(call);
         double sum = times.sum();
         if (sum > call.tookNanos() && sum > 0) {
-            times.scale(call.tookNanos() / sum); // operations side by side
+            times.scale(call.tookNanos() / sum); // operations that ran in parallel
         } else {
             times.add(OWN, call.tookNanos() - sum);
         }
@@ -41,7 +41,7 @@ final class Account {
         return times;
     }
 
-    /** The account of a call of which nothing but its ledger is known. */
+    /** Returns the account of a call for which only the ledger is known. */
     static Times of(EndedCall call, PauseTimes pauses) {
         Shares unknown = new Shares();
         return of(call, unknown, unknown, pauses);
@@ -84,7 +84,7 @@ final class Account {
         };
     }
 
-    /** The pauses during the call, taken from all other parts in proportion. */
+    /** Subtracts the pauses during the call from all other parts in proportion. */
     private static void takePausesOut(EndedCall call, Times times, PauseTimes pauses) {
         Times stood = pauses.between(call.startedNanos(), call.endedNanos());
         double paused = Math.min(stood.sum(), (double) call.tookNanos());

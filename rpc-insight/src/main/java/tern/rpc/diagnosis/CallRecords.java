@@ -16,8 +16,9 @@ import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 
 /**
- * The calls of each method: counts, and the last calls that missed the target or failed, beside some that did not.
- * Holds {@value #MAX_METHODS} methods; the calls of further methods count to one named {@value #OTHERS}. Thread-safe.
+ * The calls of each method: their counts, the last calls that missed the target or failed, and some calls in time for
+ * comparison. Holds {@value #MAX_METHODS} methods. Calls of further methods are counted under {@value #OTHERS}.
+ * Thread-safe.
  */
 final class CallRecords implements CallObserver {
 
@@ -33,7 +34,9 @@ final class CallRecords implements CallObserver {
     private final CallTrace trace = new CallTrace();
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
-    /** @param threads learns the threads of late calls, so that their waits for a processor can be read */
+    /**
+     * @param threads registers the threads of late calls, so that their waits for a processor can be read
+     */
     CallRecords(long targetNanos, ThreadIds threads) {
         this.targetNanos = targetNanos;
         this.threads = threads;
@@ -62,7 +65,7 @@ final class CallRecords implements CallObserver {
         final LongAdder late = new LongAdder();
         final LongAdder failed = new LongAdder();
         final LongAdder nanos = new LongAdder();
-        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // of calls in time
+        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls in time
         final Ring bad = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
 
@@ -81,7 +84,7 @@ final class CallRecords implements CallObserver {
             return new Sums(calls.sum(), late.sum(), failed.sum(), nanos.sum(), spent);
         }
 
-        /** Adds the phases of one call in time, of {@value #ONE_IN}. */
+        /** Adds the phases of one call that met its target. Called for one in {@value #ONE_IN} of them. */
         void learn(CallLedger ledger, long now) {
             for (int i = 0; i < PHASES.length; i++) {
                 long spent = ledger.nanos(PHASES[i], now);
@@ -92,7 +95,7 @@ final class CallRecords implements CallObserver {
         }
     }
 
-    /** The last calls, the newest replacing the oldest. */
+    /** A ring buffer of the last calls. A new call replaces the oldest one. */
     private static final class Ring {
         private final AtomicReferenceArray<@Nullable EndedCall> calls;
         private final AtomicLong next = new AtomicLong();
@@ -145,7 +148,7 @@ final class CallRecords implements CallObserver {
         return methods.computeIfAbsent(methods.size() < MAX_METHODS ? method : OTHERS, name -> new MethodRecords(now));
     }
 
-    /** The time since each method was called first, in nanoseconds. */
+    /** The time since the first call of each method, in nanoseconds. */
     Map<String, Long> ages(long now) {
         Map<String, Long> ages = new TreeMap<>();
         methods.forEach((name, records) -> ages.put(name, now - records.firstNanos));
@@ -171,7 +174,7 @@ final class CallRecords implements CallObserver {
         return calls;
     }
 
-    /** Some of the calls in time that ended at this time or later. */
+    /** Some of the calls that met the target and ended at this time or later. */
     List<EndedCall> good(long sinceNanos) {
         List<EndedCall> calls = new ArrayList<>();
         methods.values().forEach(records -> records.good.since(sinceNanos, calls));

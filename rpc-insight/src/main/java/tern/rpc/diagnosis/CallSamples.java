@@ -59,7 +59,7 @@ final class CallSamples {
         return byMethod.getOrDefault(method, NONE);
     }
 
-    /** The number of looks that found this part. */
+    /** The number of samples in which a thread spent time on this part. */
     int looks(Part part) {
         int looks = 0;
         for (List<Sample> list : byCall.values()) {
@@ -174,7 +174,7 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** The operation that owners of this lock run in at least half of the looks; null if there is none. */
+    /** The operation that owners of this lock run in at least half of the samples; null if there is none. */
     @Nullable
     Phase ownersIn(Part lock) {
         Map<Phase, Integer> phases = new HashMap<>();
@@ -196,7 +196,7 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** The share of looks in this phase that found the thread computing. */
+    /** The share of samples in this phase in which the thread was computing. */
     double computingIn(Phase phase) {
         int looks = 0;
         int computing = 0;

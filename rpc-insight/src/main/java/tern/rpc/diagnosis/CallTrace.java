@@ -9,30 +9,31 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * The last {@value #SIZE} calls of all methods, for a replay with other pools. Adding a call allocates nothing. A call that
- * is overwritten while it is read may be mixed from two, which a replay of many calls does not notice. Thread-safe.
+ * The last {@value #SIZE} calls of all methods, to replay them with other pool sizes. Adding a call allocates nothing.
+ * A reader may see a mixture of two calls if a call is overwritten meanwhile. This does not matter to a replay of many
+ * calls. Thread-safe.
  */
 final class CallTrace {
 
     static final int SIZE = 2_048;
 
-    private static final int FIELDS = 9; // start, time, queue, three waits, three counts
+    private static final int FIELDS = 9; // start, duration, queue time, three waits, three counts
 
     private final AtomicLongArray calls = new AtomicLongArray(SIZE * FIELDS);
     private final AtomicLong next = new AtomicLong();
 
     /**
-     * A call without its waits.
+     * One recorded call.
      *
      * @param startNanos the time at which it was received
-     * @param tookNanos its whole time
-     * @param queueNanos its wait for a worker
-     * @param waitNanos its waits for a connection, by kind: JDBC, Redis, HTTP
-     * @param uses its borrowings, likewise
+     * @param tookNanos the whole time of the call
+     * @param queueNanos the time that the call waited for a worker
+     * @param waitNanos the waits for a connection by kind: JDBC, Redis, HTTP
+     * @param uses the number of borrowed connections by kind
      */
     record Call(long startNanos, long tookNanos, long queueNanos, long[] waitNanos, int[] uses) {
 
-        /** The time that it would take without any wait. */
+        /** The time that the call would take if it never waited. */
         long serviceNanos() {
             long service = tookNanos - queueNanos;
             for (long wait : waitNanos) {
@@ -55,7 +56,7 @@ final class CallTrace {
         calls.setOpaque(at + 8, ledger.count(Phase.HTTP_CONNECTION));
     }
 
-    /** The calls that were received at this time or later, in this order. */
+    /** The calls that were received at this time or later, in the order of their arrival. */
     List<Call> since(long nanos) {
         List<Call> found = new ArrayList<>();
         long known = Math.min(SIZE, next.get());

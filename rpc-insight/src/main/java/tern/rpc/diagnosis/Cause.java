@@ -6,16 +6,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * A cause of a missed target.
  *
- * @param kind what it is in capitals, such as {@code NOT GIVEN BACK}
- * @param name what exactly: a pool, a frame, a statement, a peer
- * @param ms its share of the time above the usual, in milliseconds of a bad call
- * @param ofMs the whole time above the usual of a bad call, in milliseconds
+ * @param kind the kind of the cause in capitals, such as {@code NOT GIVEN BACK}
+ * @param name the culprit: a pool, a frame, a statement or a peer
+ * @param ms the time that this cause adds to a bad call, in milliseconds
+ * @param ofMs the time that all causes add to a bad call, in milliseconds
  * @param saves the share of bad calls that would be in time without it, 0 to 1
- * @param certainMs the part of it that is certain, given the number of samples
+ * @param certainMs the part of {@code ms} that is certain, given the number of samples
  * @param evidence facts in short lines, each beginning with a word that names it
- * @param changed what changed, is new and is the same since it began, in such lines
- * @param symptoms what it brings with it, such as a full pool
- * @param acquitted what it is not, with the reason
+ * @param changed the figures that changed, that are new and that stayed the same since the miss began, in lines of the
+ *     same form
+ * @param symptoms consequences of the cause, such as a full pool
+ * @param acquitted suspects that are ruled out, with the reason
  */
 public record Cause(
         String kind,
@@ -37,19 +38,19 @@ public record Cause(
         acquitted = List.copyOf(acquitted);
     }
 
-    /** Where a change has to be made. */
+    /** The place where a change has to be made. */
     public enum Where {
         CODE,
         STATEMENT,
         PEER,
         MACHINE,
         PROPERTY,
-        /** Nothing can be advised by the evidence. */
+        /** The evidence suggests no change. */
         UNKNOWN
     }
 
     /**
-     * What to do.
+     * The advised change.
      *
      * @param property the property to set; null unless a property is to be changed
      * @param from its current value

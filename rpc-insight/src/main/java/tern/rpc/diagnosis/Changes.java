@@ -6,16 +6,16 @@ import java.util.Locale;
 import java.util.Map;
 import tern.rpc.Phase;
 
-/** Compares the time of a miss with the usual: what changed, what is new, and what is the same. */
+/** Compares the time of a miss with usual times. Finds figures that changed, that are new, and that stayed the same. */
 final class Changes {
 
     /** A figure that is this many times the usual one has changed. */
     private static final double MUCH = 2;
 
-    /** A method first called at most this long before now is new. */
+    /** A method is new if its first call was at most this long ago. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
-    /** The methods that are called first within this time after each other belong to the same start. */
+    /** Methods first called within this time after the very first call belong to the start of the application. */
     private static final long START_NANOS = 60_000_000_000L;
 
     private final Evidence evidence;
@@ -80,7 +80,10 @@ final class Changes {
         }
     }
 
-    /** Whether an operation took no time in usual calls of the methods that miss, although these are known. */
+    /**
+     * Whether usual calls of the missing methods spend no time on the operation. Requires that their usual times are
+     * known.
+     */
     private boolean isNew(Part cause) {
         if (Operations.phase(cause.kind()) == null || cause.name().isEmpty()) {
             return false;

@@ -61,7 +61,7 @@ final class CodeText {
         };
     }
 
-    /** The line of calls, else of the tasks that calls wait for. */
+    /** The line found most often in calls; if there is none, the line of the tasks that calls wait for. */
     private @Nullable StackTraceElement line(Part part) {
         StackTraceElement line = excess.samples.lineOf(part);
         return line != null ? line : evidence.tasks().lineOf(part);
@@ -137,7 +137,7 @@ final class CodeText {
         return new Told("FAILURE", name, Change.of(Where.CODE, text), List.of());
     }
 
-    /** Lines that callers write themselves. */
+    /** The cause for log lines that the calling thread writes itself. */
     Told log() {
         List<String> facts = List.of(StoreText.perCall("log", operations.of(Phase.LOGGING, ""), -1));
         LoggingMode mode = evidence.logging();

@@ -17,36 +17,36 @@ import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 import org.jspecify.annotations.Nullable;
 
-/** The pauses of the collectors, and what is in use after them. Thread-safe. */
+/** Records the pauses of the garbage collectors, and the memory in use after collections. Thread-safe. */
 final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final int MAX_PAUSES = 4_096;
 
-    /** Collections that the share of the heap in use is taken from. */
+    /** Number of collections from which the used share of the heap is computed. */
     private static final int RECENT = 8;
 
     private static final long MAJOR_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** A pause. */
+    /** A pause of the application during a collection. */
     private record Pause(long fromNanos, long toNanos, String cause) {}
 
-    /** The heap after a collection, without new objects. */
+    /** The heap in use after a collection, without new objects. */
     private record Use(long atNanos, long bytes, boolean major) {}
 
     /**
-     * The zero of collections on the clock of {@link System#nanoTime()}. The JVM counts from another start than its
-     * uptime, so this is the earliest zero that no notification contradicts. Guarded by this.
+     * The time on the clock of {@link System#nanoTime()} that the JVM takes as 0 in its notifications. It differs from
+     * the zero of the uptime, so this is the earliest time that no notification contradicts. Guarded by this.
      */
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
 
-    private boolean calibrated; // guarded by this, like the next ones
+    private boolean calibrated; // guarded by this, like the fields below
     private final Deque<Pause> pauses = new ArrayDeque<>();
     private final Deque<Use> uses = new ArrayDeque<>();
     private long freedBytes;
     private boolean listening;
 
-    /** Starts to listen. Does nothing the second time. */
+    /** Starts to listen. A second call does nothing. */
     synchronized void start() {
         if (listening) {
             return;
@@ -59,7 +59,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
     }
 
-    /** Whether the bean reports pauses. Those of concurrent collections do not, except the one of G1. */
+    /** Whether the bean reports pauses. The beans of concurrent collectors do not, except that of G1. */
     private static boolean reportsPauses(String name) {
         return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));
     }
@@ -94,7 +94,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
     }
 
-    /** What survives young collections, in bytes. */
+    /** The bytes that survive young collections. */
     private static long kept(Map<String, MemoryUsage> pools) {
         return sum(pools, true);
     }
@@ -121,8 +121,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * The share of the heap that is in use after collections, without new objects: after the last major one within a
-     * minute, else the least of the last ones; -1 if unknown.
+     * The share of the heap that is in use after collections, without new objects. This is the share after the last
+     * major collection if that was within a minute, otherwise the smallest share of the last collections; -1 if
+     * unknown.
      */
     synchronized double live(long now) {
         long max = Runtime.getRuntime().maxMemory();
@@ -138,7 +139,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         return uses.isEmpty() || max == Long.MAX_VALUE ? -1 : Math.min(1, (double) least / max);
     }
 
-    /** The cause of collections that took most of the time since then; null if there were none. */
+    /** The cause of the collections that took most of the time since the given time; null if there were none. */
     synchronized @Nullable String mainCause(long sinceNanos) {
         Map<String, Long> spent = new HashMap<>();
         for (Pause pause : pauses) {

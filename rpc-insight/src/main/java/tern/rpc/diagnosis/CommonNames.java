@@ -7,27 +7,27 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Names that several samples share: code that computes in many small methods counts for their caller, and all waits for
- * a lock count for its usual holder.
+ * Names that several samples share. Code that computes in many small methods counts for its caller. All waits for a
+ * lock count for the usual holder of the lock.
  *
  * @param caller the method that computing code counts for; null if each method counts for itself
  * @param holders the part's name by lock
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
-    /** A method found in this share of the looks at computing code is hot by itself. */
+    /** A method that is found in this share of the computing samples is hot by itself. */
     private static final double HOT = 0.4;
 
-    /** A caller of small methods has to be on this share of the stacks. */
+    /** A caller of small methods must be on this share of the computing stacks. */
     private static final double COMMON = 0.7;
 
-    /** A holder found in this share of the looks at a lock stands for all of them. */
+    /** A holder that is found in this share of the samples of a lock counts as the holder in all of them. */
     private static final double USUAL_HOLDER = 0.4;
 
     private static final String HELD = " held in ";
     private static final String WANTED = " wanted in ";
 
-    /** The sample under its common name. */
+    /** Returns the sample under its common name. */
     Sample of(Sample sample) {
         String lock = lock(sample);
         if (lock != null) {
@@ -54,7 +54,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return end < 0 ? null : name.substring(0, end);
     }
 
-    /** The usual holder of each lock that has one, as the name of the part. */
+    /** The usual holder of each lock as the name of the part. Locks without a usual holder are left out. */
     static Map<String, String> holders(List<List<Sample>> calls) {
         Map<String, Map<String, Integer>> found = new HashMap<>();
         for (List<Sample> list : calls) {

@@ -6,15 +6,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known about the calls of an application: whether they miss their target, and why.
+ * Whether the calls of an application miss their target, and why.
  *
  * @param state whether calls miss the target
- * @param text the same for people
- * @param miss what is missed; null in a state other than {@link State#MISS}
+ * @param text the diagnosis as text for people
+ * @param miss the missed target; null in a state other than {@link State#MISS}
  * @param causes the causes, the most expensive first; at least one in a miss, empty otherwise
- * @param accountMs the mean time of a bad call by part, in milliseconds, the longest first; sums up to the call's time
- * @param unexplainedMs the part of it that no evidence explains
- * @param missing evidence that the system does not give
+ * @param accountMs the mean time of a bad call by part in milliseconds, the longest first; the parts sum up to the time
+ *     of the call
+ * @param unexplainedMs the time that no evidence explains
+ * @param missing evidence that the system does not provide
  */
 public record Diagnosis(
         State state,
@@ -35,7 +36,7 @@ public record Diagnosis(
     public enum State {
         /** There were too few calls to judge. */
         QUIET,
-        /** Calls are in time. */
+        /** Calls meet the target. */
         HEALTHY,
         /** Calls miss the target, fail or are refused. */
         MISS
@@ -45,12 +46,12 @@ public record Diagnosis(
      * A target that is missed.
      *
      * @param since its beginning
-     * @param seconds the time since then
+     * @param seconds the duration of the miss so far
      * @param methods the methods whose calls were bad
      * @param calls the calls of the window that the diagnosis looks at, at most the last minute
-     * @param late those that took longer than the target
+     * @param late the calls that took longer than the target
      * @param hung calls that run for more than ten targets now
-     * @param usualP99Ms -1 if it is not known
+     * @param usualP99Ms the usual 99th percentile in milliseconds; -1 if unknown
      */
     public record Miss(
             Instant since,

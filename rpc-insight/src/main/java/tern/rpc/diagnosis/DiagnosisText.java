@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 
-/** Writes a diagnosis for people. */
+/** Writes a diagnosis as text for people. */
 final class DiagnosisText {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
@@ -62,7 +62,10 @@ final class DiagnosisText {
         line(text, "  saves    %.0f %% of the bad calls would be in time without it", cause.saves() * 100);
     }
 
-    /** Whether the first two causes cost much each, and neither of them saves half of the bad calls by itself. */
+    /**
+     * Whether the first two causes both cost much time, and fixing either of them alone saves less than half of the bad
+     * calls.
+     */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1
                 && causes.get(1).ms() >= MUCH * causes.get(1).ofMs()

@@ -27,7 +27,7 @@ import tern.rpc.pool.PoolSource;
 
 /**
  * Watches the calls of an application second by second and diagnoses a missed target. One thread calls {@link #second}
- * once a second and {@link #look} when that asks for it; any thread may read the {@link #diagnosis}.
+ * once a second, and {@link #look} after each {@link #pauseNanos}. Any thread may read the {@link #diagnosis}.
  */
 public final class Diagnostician {
 
@@ -36,7 +36,10 @@ public final class Diagnostician {
     private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int HUNG_TARGETS = 10;
 
-    /** A miss of this length is recorded: the first answers come without the price of the recorder's start. */
+    /**
+     * A miss is recorded by the flight recorder if it lasts this long. The first diagnoses therefore do not pay for the
+     * start of the recorder.
+     */
     private static final long RECORDED_FROM_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
@@ -59,12 +62,12 @@ public final class Diagnostician {
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
     private final Deque<Second> seconds = new ArrayDeque<>(); // used by the watching thread only
-    private @Nullable Instant since; // likewise
-    private long sinceNanos; // likewise
-    private double usualP99 = -1; // likewise
+    private @Nullable Instant since; // used by the watching thread only
+    private long sinceNanos; // used by the watching thread only
+    private double usualP99 = -1; // used by the watching thread only
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
-    /** What the application lets the diagnosis look at. */
+    /** The view of the application that the diagnosis gets. */
     public interface Surroundings {
 
         /** The calls that run now. */
@@ -76,7 +79,7 @@ public final class Diagnostician {
         /** All pools. */
         List<PoolSource> pools();
 
-        /** How log lines are written. */
+        /** Returns how log lines are written. */
         default LoggingMode logging() {
             return LoggingMode.ASYNCHRONOUS;
         }
@@ -109,12 +112,12 @@ public final class Diagnostician {
         process.start();
     }
 
-    /** Ends what {@link #start} began. */
+    /** Stops everything that {@link #start} began. */
     public void stop() {
         process.stop();
     }
 
-    /** Is told of each call that has ended. */
+    /** Returns an observer that must be called for each call that has ended. */
     public CallObserver observer() {
         return records;
     }
@@ -130,8 +133,8 @@ public final class Diagnostician {
     }
 
     /**
-     * A line about the last advised property that was changed: what was expected and what it brought; empty if there is
-     * none. Any thread may call this.
+     * A line about the last advised property that was changed. It compares the expected effect with the measured one;
+     * empty if there is none. Any thread may call this.
      */
     public String checkedChange() {
         return check.line();
@@ -148,8 +151,8 @@ public final class Diagnostician {
     }
 
     /**
-     * The time until the next {@link #look}, in nanoseconds; 0 if nobody has to look, because calls are in time and
-     * none runs for longer than twice the target.
+     * The time until the next {@link #look}, in nanoseconds; 0 if no look is needed, because calls are in time and none
+     * runs for longer than twice the target.
      */
     public long pauseNanos() {
         return since != null || isSomeoneLate() ? sampler.pauseNanos() : 0;
@@ -169,7 +172,7 @@ public final class Diagnostician {
         sampler.look(surroundings.running(), clock.nanoTime());
     }
 
-    /** Ends a second: decides whether the target is missed, and diagnoses it. */
+    /** Ends a second. Decides whether the target is missed, and diagnoses a miss. */
     public void second() {
         long now = clock.nanoTime();
         Second current = read(now);
@@ -254,7 +257,7 @@ public final class Diagnostician {
                 seen.allocatedPerSecond());
     }
 
-    /** A healthy second teaches what is usual. */
+    /** Learns usual times from a healthy second. */
     private void learn(long now, @Nullable Second before, Second current, Evidence.Counts counts, Machine seen) {
         if (before == null) {
             return;

@@ -6,16 +6,16 @@ import tern.rpc.CallLedger;
 import tern.rpc.pool.LoggingMode;
 
 /**
- * All that is known about a miss.
+ * The evidence about a miss.
  *
  * @param targetNanos the target
  * @param seconds the length of the window
  * @param bad recorded calls that were late, failed or are hung
  * @param good some of the calls in time
- * @param samples what the threads of calls did
- * @param tasks what tasks of executors did
- * @param logging how log lines are written
- * @param methodAges the time since each method was called first, in nanoseconds
+ * @param samples samples of the threads of calls
+ * @param tasks samples of the tasks of executors
+ * @param logging the way in which log lines are written
+ * @param methodAges the time since the first call of each method, in nanoseconds
  * @param trace the last calls in the order of their arrival, for a replay
  * @param calls counts of the window
  * @param refused the refused calls by reason

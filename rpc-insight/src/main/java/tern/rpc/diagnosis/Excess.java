@@ -10,8 +10,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time of the bad calls above their usual time, per bad call and by part. A failed call that was not late costs ten
- * targets, which belong to its failure. Times are in nanoseconds.
+ * The extra time of the bad calls compared with their usual time, per bad call and by part. A failed call that was not
+ * late costs ten targets, which count for its failure. Times are in nanoseconds.
  */
 final class Excess {
 
@@ -24,7 +24,7 @@ final class Excess {
     private final Evidence evidence;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
 
-    /** What threads of bad calls did. */
+    /** Samples of the threads of bad calls. */
     final CallSamples samples;
 
     /** The mean account of a bad call. */
@@ -33,7 +33,7 @@ final class Excess {
     /** The mean excess of a bad call. */
     final Times times = new Times();
 
-    /** The accounts that the means were made of. */
+    /** The accounts from which the means were computed. */
     final List<Counted> accounts = new ArrayList<>();
 
     /** The account of one bad call. */
@@ -98,7 +98,7 @@ final class Excess {
         return named(Account.of(call, samples.of(call.ledger()), samples.of(call.method()), evidence.pauses()));
     }
 
-    /** Waits at a pool under the pool's own name, because failed borrowings may have a general one. */
+    /** Uses the pool's own name for waits at a pool, because failed borrowings may have a general one. */
     private Times named(Times times) {
         Times named = new Times();
         for (Part part : times.longestFirst()) {
@@ -112,7 +112,10 @@ final class Excess {
         return pool == null ? wait : new Part(Part.Kind.POOL, pool.now().name());
     }
 
-    /** The usual account; that of calls in time within the same window if nothing was learned. */
+    /**
+     * The usual account of calls of the method. If nothing was learned, the account of calls in time within the same
+     * window.
+     */
     private @Nullable Times usualOf(String method) {
         Times known = evidence.usual().of(method);
         if (known != null) {
@@ -158,7 +161,7 @@ final class Excess {
         return new LinkedHashMap<>(badByMethod);
     }
 
-    /** The excess of those bad calls that spent time on such parts, without these parts. */
+    /** The excess of the bad calls that spent time on matching parts, without the time of these parts. */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
         int count = 0;

@@ -20,12 +20,12 @@ import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds what a failure is about, without values of the call. */
+/** Finds the part of a call that a failure is about. The name of the part contains no values of the call. */
 final class FailurePart {
 
     private static final int MAX_CAUSES = 8;
 
-    /** Simple names of exceptions by which a wait for a connection ends, with the phase of the wait. */
+    /** Simple names of exceptions that end a wait for a connection, with the phase of the wait. */
     private static final Map<String, Phase> POOL_TIMEOUTS = Map.of(
             "GetConnectionTimeoutException", Phase.JDBC_CONNECTION,
             "SQLTransientConnectionException", Phase.JDBC_CONNECTION,
@@ -38,7 +38,7 @@ final class FailurePart {
     private static final Set<String> REDIS = Set.of("JedisException", "RedisException", "RedisSystemException");
     private static final Set<String> HTTP = Set.of("RestClientException", "WebClientException", "HttpException");
 
-    /** Texts of the system and the JVM that say what is wrong and hold no value of a call. */
+    /** Messages of the system and the JVM that describe the problem and contain no values of a call. */
     private static final List<String> KNOWN_TEXTS = List.of(
             "Connection refused",
             "Connection reset",
@@ -68,7 +68,10 @@ final class FailurePart {
 
     private FailurePart() {}
 
-    /** What the failure of a call is about; null if its time tells more, as for a call that ran out of time. */
+    /**
+     * The part that the failure of a call is about; null if the time of the call explains more, as for a call that ran
+     * out of time.
+     */
     static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();
         if (failure == null) {
@@ -118,7 +121,7 @@ final class FailurePart {
                 || failure.getClass().getSimpleName().endsWith("TimeoutException");
     }
 
-    /** A failure of the network or of another service; null if it is none. */
+    /** Returns the part if the failure is one of the network or of another service; otherwise null. */
     private static @Nullable Part ofPeer(EndedCall call, List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
             Throwable one = chain.get(i);
@@ -155,7 +158,7 @@ final class FailurePart {
         return new Part(Kind.PEER_FAILS, peer + ": " + failure);
     }
 
-    /** The address in the messages, else the slowest or only operation of the call. */
+    /** The address in the messages. If there is none, the slowest or only operation of the call. */
     private static String peer(EndedCall call, List<Throwable> chain) {
         Phase phase = phase(call, chain);
         Part longest = phase == null ? null : longest(call, phase);
@@ -221,7 +224,7 @@ final class FailurePart {
         return null;
     }
 
-    /** A failure that a store answered with, else one of the code. */
+    /** The part for a failure that a database or Redis answered with, otherwise for a failure of the code. */
     private static Part ofStore(EndedCall call, List<Throwable> chain) {
         Throwable innermost = chain.get(chain.size() - 1);
         for (Throwable one : chain) {

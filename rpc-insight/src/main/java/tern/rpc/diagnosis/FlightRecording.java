@@ -29,7 +29,7 @@ final class FlightRecording {
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile @Nullable Recorded last;
 
-    /** Whether this JVM has the flight recorder. */
+    /** Whether this JVM has a flight recorder. */
     static boolean isThere() {
         return ModuleLayer.boot().findModule("jdk.jfr").isPresent();
     }
@@ -64,7 +64,8 @@ final class FlightRecording {
             file = Files.createTempFile("tern-rpc", ".jfr");
             recording.dump(file);
             last = new Recorded(now, LENGTH.toSeconds(), RecordingSummary.of(file));
-        } catch (IOException | RuntimeException | LinkageError e) { // no place for a file, or a JVM without recorder
+            // no place for a file, or a JVM without a flight recorder
+        } catch (IOException | RuntimeException | LinkageError e) {
             LOG.info("No flight recording was taken: {}", e.toString());
         } finally {
             delete(file);

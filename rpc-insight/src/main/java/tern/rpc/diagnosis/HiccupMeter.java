@@ -11,8 +11,8 @@ import tern.rpc.evidence.RunTime;
 import tern.rpc.evidence.ThreadIds;
 
 /**
- * Finds times in which the whole process stood still. A thread sleeps for 10 ms again and again; the time beyond that,
- * without its wait for a processor, is a pause of all threads. Thread-safe.
+ * Detects times in which the whole process stood still. A thread repeatedly sleeps for 10 ms. The extra time, minus the
+ * thread's wait for a processor, is a pause of all threads. Thread-safe.
  */
 final class HiccupMeter {
 
@@ -25,7 +25,9 @@ final class HiccupMeter {
     private final Deque<Stop> stops = new ArrayDeque<>(); // guarded by this
     private volatile @Nullable Thread thread;
 
-    /** @param cpuNanos the processor time that the process used meanwhile */
+    /**
+     * @param cpuNanos the processor time that the process used during the stop
+     */
     record Stop(long fromNanos, long toNanos, long cpuNanos) {}
 
     void start() {
@@ -53,7 +55,7 @@ final class HiccupMeter {
                 RunTime now = runQueue.of(Thread.currentThread());
                 long delay = Math.max(0, now.since(waited).delayNanos());
                 long used = MachineWatch.processNanos();
-                if (now.isKnown() && over - delay > MIN_PAUSE_NANOS) { // else a busy machine would look frozen
+                if (now.isKnown() && over - delay > MIN_PAUSE_NANOS) { // otherwise a busy machine would look frozen
                     add(new Stop(due, due + over - delay, used - cpu));
                 }
                 waited = now;
@@ -72,8 +74,8 @@ final class HiccupMeter {
     }
 
     /**
-     * The stops within this time that no collection explains: by the JVM if the process used a processor meanwhile, else
-     * by something outside.
+     * The stops within this time that no collection explains. If the process used a processor meanwhile, the JVM
+     * stopped it, otherwise something outside did.
      */
     synchronized Times between(long fromNanos, long toNanos, PauseTimes collections) {
         Times times = new Times();

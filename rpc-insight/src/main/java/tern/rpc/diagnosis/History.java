@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened before: the causes of the last {@value #MAX_EPISODES} misses within 24 hours, the figures of each second
- * for ten minutes and of each minute for 24 hours. Thread-safe.
+ * The recent past: the causes of the last {@value #MAX_EPISODES} misses within 24 hours, the figures of each of the
+ * last seconds for ten minutes, and of each minute for 24 hours. Thread-safe.
  */
 public final class History {
 
@@ -19,20 +19,20 @@ public final class History {
     private static final int MINUTES = 24 * 60;
     private static final int SECONDS_A_MINUTE = 60;
 
-    private final Deque<Episode> episodes = new ArrayDeque<>(); // guarded by this, like the next ones
+    private final Deque<Episode> episodes = new ArrayDeque<>(); // guarded by this, like the fields below
     private final Deque<Figures> seconds = new ArrayDeque<>();
     private final Deque<Figures> minutes = new ArrayDeque<>();
     private Figures minute = Figures.NONE;
     private int secondsOfMinute;
 
     /**
-     * The time in which one cause was the first one of a miss.
+     * A period of a miss with the same first cause.
      *
      * @param miss the beginning of the miss
-     * @param from the time from which the cause was the first one
-     * @param until the last time at which it was
-     * @param first its kind and its name
-     * @param p99Ms -1 if it is not known
+     * @param from the beginning of the period
+     * @param until the last time at which the cause was the first one
+     * @param first the kind and the name of the cause
+     * @param p99Ms the 99th percentile in milliseconds; -1 if unknown
      */
     public record Episode(
             Instant miss,
@@ -64,11 +64,11 @@ public final class History {
     /**
      * Figures of a second or a minute. A value of -1 is unknown.
      *
-     * @param at its end
+     * @param at the end of the second or minute
      * @param meanMs the mean time of a call
      * @param processors the processors that the process kept busy
-     * @param collecting the share of time in pauses of the collector
-     * @param allocatedPerSecond bytes
+     * @param collecting the share of time spent in pauses of the garbage collector
+     * @param allocatedPerSecond allocated bytes per second
      */
     public record Figures(
             Instant at,
@@ -84,7 +84,7 @@ public final class History {
 
         static final Figures NONE = new Figures(Instant.EPOCH, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-        /** Adds the figures of the next second. */
+        /** Merges the figures of the next second into these. */
         private Figures plus(Figures next, int secondsSoFar) {
             long all = calls + next.calls;
             return new Figures(
@@ -105,7 +105,7 @@ public final class History {
         }
     }
 
-    /** Adds a second. */
+    /** Adds the figures of a second. */
     synchronized void add(Figures second) {
         add(seconds, second, SECONDS);
         minute = minute.plus(second, secondsOfMinute);
@@ -123,7 +123,7 @@ public final class History {
         }
     }
 
-    /** Adds a diagnosis. It replaces the last one if that is of the same miss and has the same first cause. */
+    /** Adds a diagnosis. It replaces the last one if both belong to the same miss and have the same first cause. */
     synchronized void add(Episode episode) {
         Episode last = episodes.peekLast();
         if (last != null && last.miss.equals(episode.miss) && last.first.equals(episode.first)) {
@@ -144,12 +144,12 @@ public final class History {
         return List.copyOf(episodes);
     }
 
-    /** The last seconds, the oldest first. */
+    /** The figures of the last seconds, the oldest first. */
     public synchronized List<Figures> seconds() {
         return List.copyOf(seconds);
     }
 
-    /** The last complete minutes, the oldest first. */
+    /** The figures of the last complete minutes, the oldest first. */
     public synchronized List<Figures> minutes() {
         return List.copyOf(minutes);
     }

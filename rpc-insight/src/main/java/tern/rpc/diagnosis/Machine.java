@@ -7,19 +7,19 @@ import tern.rpc.evidence.MachineSecond;
 /**
  * Processors and memory during the miss. A value of -1 is unknown.
  *
- * @param processors the processors that the process may use; less than a whole number under a quota
+ * @param processors the processors that the process may use; may be a fraction under a quota
  * @param own the processors that the process kept busy
  * @param others the processors that other processes kept busy
  * @param throttled the share of the quota's periods in which the process was stopped
- * @param collecting the share of time in pauses of the collector
+ * @param collecting the share of time spent in pauses of the garbage collector
  * @param live the share of the heap in use after a collection
  * @param collectionCause the cause that the JVM gives for most of the time of collections; null if there were none
- * @param allocatedPerSecond bytes
- * @param usuallyAllocatedPerSecond bytes
- * @param burners groups of threads by the processor time that they used, the most first
+ * @param allocatedPerSecond allocated bytes per second
+ * @param usuallyAllocatedPerSecond usually allocated bytes per second
+ * @param burners groups of threads by used processor time, the busiest first
  * @param collectorThreads the processors that threads of the collector kept busy
- * @param second what the kernel counted; null if nothing is known
- * @param missing evidence that the system does not give
+ * @param second the counters of the kernel; null if nothing is known
+ * @param missing evidence that the system does not provide
  */
 record Machine(
         double processors,
@@ -36,7 +36,7 @@ record Machine(
         @Nullable MachineSecond second,
         List<String> missing) {
 
-    /** Nothing is known. */
+    /** The value if nothing is known. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
     private static final double FULL = 0.8;
@@ -47,7 +47,7 @@ record Machine(
     }
 
     /**
-     * Threads that are named alike.
+     * A group of threads with similar names.
      *
      * @param processors the processors that they kept busy
      * @param allocatedPerSecond the bytes that they allocated
@@ -60,7 +60,7 @@ record Machine(
             double allocatedPerSecond,
             @Nullable String place) {}
 
-    /** A copy with the usual rate of allocation. */
+    /** Returns a copy with the usual rate of allocation. */
     Machine usually(double allocated) {
         return new Machine(
                 processors,

@@ -18,7 +18,7 @@ final class MachineText {
     private static final double MUCH_MORE = 2;
     private static final double STOLEN = 0.1;
 
-    /** Bytes per second from which on the threads that allocate them are named. */
+    /** Threads that allocate at least this number of bytes per second are named. */
     private static final double MIN_ALLOCATION = 10e6;
 
     private final Evidence evidence;
@@ -205,7 +205,7 @@ final class MachineText {
                 facts);
     }
 
-    /** What to do about a full heap; a larger one only as far as the container's limit allows it. */
+    /** Advice for a nearly full heap. A larger heap is advised only within the container's memory limit. */
     private String nearlyFull() {
         long heap = Runtime.getRuntime().maxMemory() >> 20;
         long limit = evidence.machine().second() == null

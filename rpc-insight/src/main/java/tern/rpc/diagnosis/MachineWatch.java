@@ -33,7 +33,7 @@ final class MachineWatch implements ProcessWatch {
     private final Deque<Look> looks = new ArrayDeque<>(); // of the last seconds, for figures that come in bursts
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // looks until threads of the JVM are searched again
+    private int untilSearch; // number of readings until the JVM's threads are searched again
 
     MachineWatch() {
         collectors.start();

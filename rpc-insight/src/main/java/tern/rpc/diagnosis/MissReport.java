@@ -16,9 +16,8 @@ import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
 
 /**
- * Publishes the diagnoses of one miss after the other and logs each miss once when it begins and once when it ends. A
- * diagnosis with another first cause is published if this cause was the first one in two of three seconds. Used by one
- * thread.
+ * Publishes the diagnoses of a miss. Logs each miss once when it begins and once when it ends. A diagnosis with a new
+ * first cause is published if this cause came first in two of three seconds. Used by one thread.
  */
 final class MissReport {
 
@@ -28,16 +27,16 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     private final History history;
-    private final Deque<String> firsts = new ArrayDeque<>(); // of the last seconds
-    private @Nullable Diagnosis published; // of the current miss
-    private boolean told; // the log line of the current miss was written
+    private final Deque<String> firsts = new ArrayDeque<>(); // first causes of the last seconds
+    private @Nullable Diagnosis published; // published diagnosis of the current miss
+    private boolean told; // whether the log line of the current miss was written
     private int seconds;
 
     MissReport(History history) {
         this.history = history;
     }
 
-    /** What is missed, and since when. */
+    /** The missed target, and the beginning of the miss. */
     record Begun(Instant since, long seconds, double targetMs, double usualP99Ms) {}
 
     /**
@@ -173,7 +172,7 @@ final class MissReport {
         return part.name().isEmpty() ? kind : kind + " " + part.name();
     }
 
-    /** The time that one call in a hundred exceeds: among the bad calls, the place that is left of that hundredth. */
+    /** The 99th percentile of all calls. Since bad calls are the slowest ones, it is found by its rank among them. */
     private static double p99(List<EndedCall> bad, Evidence.Counts counts) {
         List<EndedCall> slowest = new ArrayList<>(bad);
         slowest.sort(Comparator.comparingLong(EndedCall::tookNanos));

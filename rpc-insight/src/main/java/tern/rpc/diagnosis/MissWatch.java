@@ -4,9 +4,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Decides when calls miss the target, second by second. A miss is open while the true share of bad calls is above one
- * in a hundred with a certainty of 99 % (lower bound of Wilson's score interval), over the last ten seconds, or over
- * sixty for slow traffic, in two of three seconds. Hung calls open it as well. Used by one thread.
+ * Decides every second whether calls miss the target. A miss is open while, with a certainty of 99 %, the true share of
+ * bad calls is above one in a hundred (lower bound of Wilson's score interval). This must hold over the last ten
+ * seconds, or over sixty for slow traffic, in two of three seconds. Hung calls also open a miss. Used by one thread.
  */
 final class MissWatch {
 
@@ -16,18 +16,18 @@ final class MissWatch {
     private static final int SLOW_CALLS = 20;
     private static final int MIN_BAD = 5;
     private static final double SHARE = 0.01;
-    private static final double Z = 2.326; // 99 %, one-sided
+    private static final double Z = 2.326; // quantile of the normal distribution for 99 %, one-sided
     private static final int MIN_HUNG = 3;
     private static final int QUIET_SECONDS = 30;
 
-    /** The first seconds with calls, in which classes are loaded and code is compiled. */
+    /** Number of first seconds with calls, in which classes are loaded and code is compiled. */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** From then on healthy seconds teach what is usual. */
+    /** After this number of seconds, usual times are learned from healthy seconds. */
     private static final int LEARNING_SECONDS = 30;
 
-    private final Deque<long[]> seconds = new ArrayDeque<>(); // calls, bad
-    private int votes; // the last three seconds, one bit each
+    private final Deque<long[]> seconds = new ArrayDeque<>(); // each element: number of calls, number of bad calls
+    private int votes; // votes of the last three seconds, one bit each
     private int hungLooks;
     private int quiet;
     private int secondsWithCalls;
@@ -37,8 +37,8 @@ final class MissWatch {
     /**
      * Adds a second.
      *
-     * @param calls the calls that ended in it, including refused ones
-     * @param bad those that were late, failed or were refused
+     * @param calls the calls that ended in this second, including refused ones
+     * @param bad the calls that were late, failed or were refused
      * @param hung the calls that run for more than ten targets
      * @return whether calls miss the target
      */
@@ -104,7 +104,7 @@ final class MissWatch {
         return secondsWithCalls > WARM_UP_SECONDS;
     }
 
-    /** Whether this second taught what is usual: there is no miss, and none has just ended. */
+    /** Whether usual times can be learned from this second: there is no miss, and none has just ended. */
     boolean isHealthy() {
         return !open && votes == 0 && secondsWithCalls > LEARNING_SECONDS;
     }

@@ -17,18 +17,18 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** The operations of bad calls: how many a call has, how long each takes, and where they are called. */
+/** The operations of bad calls: their number per call, their duration, and the places that call them. */
 final class Operations {
 
-    /** Operations count as slower in general if even the fastest takes this many usual times. */
+    /** All operations of a kind count as slower if even the fastest takes at least this many times its usual time. */
     private static final double WIDE_FACTOR = 3;
 
     private static final double WIDE_NANOS = 3e6;
 
-    /** One operation with more than this share of the time is the slow one. */
+    /** An operation with more than this share of the time is the slow one. */
     private static final double DOMINANT = 0.8;
 
-    /** From this number of operations per call on, their number is the cause rather than their duration. */
+    /** With at least this many operations per call, their number is the cause and not their duration. */
     static final int MANY = 8;
 
     private final Excess excess;
@@ -52,14 +52,16 @@ final class Operations {
     }
 
     /**
-     * The operations of one name, or of a kind.
+     * The operations of one name, or of one kind.
      *
-     * @param count the operations of a call that has any
-     * @param eachNanos the mean time of one; 0 if there was none
+     * @param count the number of operations per call, among calls with at least one
+     * @param eachNanos the mean time of one operation; 0 if there was none
      */
     record Sum(double count, double eachNanos) {}
 
-    /** @param name the name; empty for all of that kind */
+    /**
+     * @param name the name; empty for all operations of the kind
+     */
     Sum of(Phase phase, String name) {
         double count = 0;
         double nanos = 0;
@@ -180,14 +182,16 @@ final class Operations {
         return each.size() < 2 ? Set.of() : new LinkedHashSet<>(each.keySet());
     }
 
-    /** Whether calls have many short operations of this kind, so that their number counts and not the single ones. */
+    /** Whether calls have so many short operations of this kind that their number matters and not each single one. */
     boolean areMany(Kind kind) {
         Phase phase = phase(kind);
         Sum sum = phase == null ? new Sum(0, 0) : of(phase, "");
         return sum.count() >= MANY && sum.eachNanos() < excess.targetNanos() / 4.0;
     }
 
-    /** The two names of this kind with most time, for operations that have no common name; empty if none is known. */
+    /**
+     * The two names of this kind with the most time, for operations without a common name; empty if no name is known.
+     */
     String names(Kind kind) {
         return excess.account.longestFirst().stream()
                 .filter(part -> part.kind() == kind && !part.name().isEmpty())
@@ -197,7 +201,7 @@ final class Operations {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Whether each operation takes about the same time longer, as on a slow network. */
+    /** Whether every operation became slower by about the same time, as on a slow network. */
     boolean isSameForAll(Kind kind) {
         Phase phase = phase(kind);
         if (phase == null) {

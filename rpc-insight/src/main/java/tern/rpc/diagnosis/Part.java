@@ -3,7 +3,7 @@ package tern.rpc.diagnosis;
 /**
  * Something that a call spent time on or waited for.
  *
- * @param name what exactly: a frame, a statement, a host, a pool; empty where the kind says all
+ * @param name the culprit: a frame, a statement, a host or a pool; empty if the kind says everything
  */
 record Part(Kind kind, String name) {
 
@@ -13,19 +13,19 @@ record Part(Kind kind, String name) {
         QUEUE(true),
         /** Reading the request. */
         DECODE(false),
-        /** Code that computes; the name is its innermost frame of the application. */
+        /** Code that computes. The name is its innermost frame of the application. */
         COMPUTING(false),
-        /** A lock; the name is the lock with the frame of its owner. */
+        /** A lock. The name is the lock with the frame of its owner. */
         LOCK(false),
-        /** A pause that the code makes itself. */
+        /** A pause that the code makes itself, such as a sleep. */
         SLEEP(false),
-        /** A result, signal or queue that other threads must serve; the name is the waiting frame. */
+        /** A result, signal or queue that other threads must serve. The name is the waiting frame. */
         RESULT(true),
-        /** A file; the name is the frame that reads or writes. */
+        /** A file. The name is the frame that reads or writes. */
         FILE(false),
-        /** A socket that no phase covers; the name is the frame. */
+        /** A socket that no phase covers. The name is the frame. */
         SOCKET(false),
-        /** The lookup of a host name; the name is the frame. */
+        /** The lookup of a host name. The name is the frame. */
         RESOLVER(false),
         /** The loading or initialization of a class. */
         CLASS_LOADING(false),
@@ -42,23 +42,23 @@ record Part(Kind kind, String name) {
         LOG(false),
         /** The thread could run but had no processor. */
         RUN_QUEUE(true),
-        /** The quota of the container was used up. */
+        /** The process was stopped because the quota of its container was used up. */
         THROTTLED(false),
-        /** A pause for the collector. */
+        /** A pause of the garbage collector. */
         COLLECTOR(false),
-        /** A pause of the JVM that no collector explains. */
+        /** A pause of the JVM that no collection explains. */
         JVM_PAUSE(false),
-        /** The whole process stood still: frozen, or the machine was. */
+        /** The whole process stood still, because the process or the machine was frozen. */
         OUTSIDE(false),
-        /** Time without a thread: an asynchronous method waits for others. */
+        /** Time without a thread, in which an asynchronous method waits for others. */
         ELSEWHERE(true),
-        /** A full executor; the name is its own. */
+        /** A full executor. The name is that of the executor. */
         EXECUTOR(true),
-        /** Another process that fails; the name is its address and the failure. */
+        /** Another process that fails. The name is its address and the failure. */
         PEER_FAILS(false),
-        /** A failure of the code; the name is the exception with its frame. */
+        /** A failure of the code. The name is the exception with its frame. */
         FAILURE(false),
-        /** A limit of calls that run at once, other than the workers. */
+        /** A limit of concurrent calls other than the number of workers. */
         LIMIT(false),
         /** Time that no evidence explains. */
         UNEXPLAINED(false);
@@ -69,7 +69,7 @@ record Part(Kind kind, String name) {
             this.passedOn = passedOn;
         }
 
-        /** Whether the time is a symptom, which belongs to what the awaited did. */
+        /** Whether the time is only a symptom. Such time counts for the thing that the call waited for. */
         boolean isPassedOn() {
             return passedOn;
         }

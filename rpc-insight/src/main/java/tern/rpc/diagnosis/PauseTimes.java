@@ -4,14 +4,15 @@ package tern.rpc.diagnosis;
 @FunctionalInterface
 interface PauseTimes {
 
-    /** No pauses are known. */
+    /** The value if no pauses are known. */
     PauseTimes NONE = (from, to) -> new Times();
 
     /**
      * The pauses within this time, by {@link Part.Kind#COLLECTOR}, {@link Part.Kind#JVM_PAUSE} and {@link
      * Part.Kind#OUTSIDE}.
      *
-     * @param fromNanos on the clock of {@link System#nanoTime()}, like the end
+     * @param fromNanos the beginning, on the clock of {@link System#nanoTime()}
+     * @param toNanos the end, on the same clock
      */
     Times between(long fromNanos, long toNanos);
 }

@@ -9,14 +9,14 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * A pool during the miss.
  *
- * @param now its current state
- * @param since its counts and sums since the window began
- * @param holders who holds its connections; empty if this is not recorded
+ * @param now the current state of the pool
+ * @param since the counts and sums since the window began
+ * @param holders the holders of its connections; empty if they are not recorded
  * @param usualHoldNanos the usual time for which a connection is held; -1 if it is not known
  */
 record PoolLook(PoolSnapshot now, PoolSnapshot since, List<Holder> holders, double usualHoldNanos) {
 
-    /** The pool of a wait: by its name, else the first of that kind; null if there is none. */
+    /** Finds the pool of a wait by its name, otherwise the first pool of that kind; null if there is none. */
     static @Nullable PoolLook find(List<PoolLook> pools, Part wait) {
         PoolLook ofKind = null;
         PoolKind kind = switch (wait.name()) {
@@ -35,7 +35,7 @@ record PoolLook(PoolSnapshot now, PoolSnapshot since, List<Holder> holders, doub
         return ofKind;
     }
 
-    /** The mean time for which one was held; -1 if it is not known. */
+    /** The mean time for which a connection was held; -1 if unknown. */
     double holdNanos() {
         return since.held().isNegative() || since.taken() <= 0
                 ? -1

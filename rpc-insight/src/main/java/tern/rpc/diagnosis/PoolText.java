@@ -18,7 +18,7 @@ import tern.rpc.pool.PoolSnapshot;
 /** Texts and sizes for waits at pools: connections, workers and executors. */
 final class PoolText {
 
-    /** A resource beyond this share of use is no place for more load. */
+    /** More load is not advised for a resource that is busier than this. */
     private static final double FULL = 0.8;
 
     private final Evidence evidence;
@@ -80,7 +80,7 @@ final class PoolText {
         };
     }
 
-    /** The code that uses the pool, as far as it was seen. */
+    /** The code that uses the pool, as far as samples show it. */
     private String takers(PoolKind kind) {
         Phase phase = switch (kind) {
             case JDBC -> Phase.SQL;
@@ -175,7 +175,7 @@ final class PoolText {
                         size.expectedNanos() / 1e6);
     }
 
-    /** The wait for a worker that no slow part of calls explains. */
+    /** The cause for waits for a worker that no slow part of calls explains. */
     Told workers() {
         PoolLook look = pools.values().stream()
                 .map(PoolVerdict::pool)
@@ -221,7 +221,7 @@ final class PoolText {
         return new Told("NO FREE WORKER", workers.name(), change, facts);
     }
 
-    /** More threads for an executor, by the formula of queues: its tasks are not part of the replay. */
+    /** Advises more threads for an executor by the queueing formula, because its tasks are not part of the replay. */
     private @Nullable Change executor(PoolSnapshot pool, int threads) {
         PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
         boolean fits = setting != null
@@ -235,7 +235,7 @@ final class PoolText {
         return String.format(Locale.ROOT, ", usually %.0f", rate);
     }
 
-    /** A pool of threads whose tasks were run by their callers. */
+    /** The cause for an executor whose tasks were run by their callers. */
     Told executor() {
         Told full = fullExecutor();
         return full != null
@@ -247,7 +247,7 @@ final class PoolText {
                         List.of());
     }
 
-    /** The executor for whose threads tasks wait; null if there is none. */
+    /** The cause for a full executor whose tasks wait for a thread; null if there is none. */
     @Nullable
     Told fullExecutor() {
         for (PoolVerdict verdict : pools.values()) {

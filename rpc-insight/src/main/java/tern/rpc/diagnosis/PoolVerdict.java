@@ -16,39 +16,39 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * Why calls wait for a connection of a pool.
  *
- * @param reason the first that holds
+ * @param reason the first reason that applies
  * @param place the code that holds the connections; null if it is not known
  * @param facts the evidence in short lines
  */
 record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<String> facts) {
 
-    /** A pool used beyond this is expected to have waits. */
+    /** Waits are expected in a pool that is busier than this. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
 
-    /** Connections kept for long are the reason from this share of the pool on. */
+    /** Connections kept for long are the reason if they make up at least this share of the pool. */
     private static final double MUCH = 0.3;
 
     private static final double USUAL_FACTOR = 1.5;
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A holder that keeps a connection for this many usual times holds it too long. */
+    /** A connection is held too long if it is held for this many times the usual time. */
     private static final int LONG_HOLD = 20;
 
     private static final long MIN_LONG_HOLD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The reasons, in the order in which they are checked. */
     enum Reason {
-        /** Calls that took connections have ended, and the connections are not back. */
+        /** Calls that took connections have ended without returning them. */
         LEAKED,
-        /** Code outside of calls keeps connections for long. */
+        /** Code outside of calls keeps connections for a long time. */
         HELD_BY_OTHERS,
         /** Connections are not in use but cannot be opened fast enough. */
         OPENING,
         /** Calls keep connections longer than usual. */
         SLOW_TO_USE,
-        /** Connections are handed out in order, so that each waits for a sleeping thread. */
+        /** Connections are handed out in order, so each one waits until a sleeping thread wakes up. */
         FAIR,
         /** More connections are needed than there are. */
         TOO_SMALL,
@@ -104,13 +104,16 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         return new PoolVerdict(pool, Reason.UNKNOWN, null, facts);
     }
 
-    /** Whether the pool has room for its use, but not with these connections kept. */
+    /** Whether the pool is large enough for its use, but not if these connections are kept. */
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);
         return kept > 0 && used <= FULL * size && (used + kept > FULL * size || kept >= MUCH * size);
     }
 
-    /** Sorts long holders into those that nobody uses any more, those of no call, and those of running calls. */
+    /**
+     * Sorts long holders into three lists: connections that nobody uses any more, those held outside of calls, and
+     * those of running calls.
+     */
     private static void sort(PoolLook pool, long now, List<Holder> lost, List<Holder> others, List<Holder> calls) {
         double longHold = Math.max((double) MIN_LONG_HOLD_NANOS, LONG_HOLD * pool.usualHoldNanos());
         for (Holder holder : pool.holders()) {
@@ -168,7 +171,7 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         return new PoolVerdict(pool, reason, place, all);
     }
 
-    /** Where the oldest holder's thread is now. */
+    /** The current place in the code of the thread that has held a connection longest. */
     private static @Nullable String placeNow(List<Holder> holders) {
         for (Holder holder : holders) {
             StackTraceElement frame = ApplicationCode.first(holder.thread().getStackTrace());
@@ -186,14 +189,14 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         return pool == null ? null : pools.get(pool.now().name());
     }
 
-    /** The smallest size with which waits stay below a limit; -1 if there is none that the library accepts. */
+    /** The smallest size at which waits stay below a limit; -1 if the library accepts no such size. */
     int sizeFor(double seconds, double limitNanos) {
         double takings = pool.since().taken() / seconds;
         double hold = pool.holdNanos();
         if (hold < 0) {
             return -1;
         }
-        double waiting = Math.max(0, pool.since().refused()) / seconds; // those who got none wanted one too
+        double waiting = Math.max(0, pool.since().refused()) / seconds; // refused borrowers wanted a connection too
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()
                 .setting(PoolSetting.Use.MAX)

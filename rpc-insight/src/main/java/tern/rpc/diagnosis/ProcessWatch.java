@@ -4,7 +4,7 @@ package tern.rpc.diagnosis;
 interface ProcessWatch extends PauseTimes {
 
     /**
-     * The figures since the last call. Called by one thread.
+     * Returns the figures since the last call. Called by one thread.
      *
      * @param withThreads whether to find the threads that use most
      */
@@ -13,6 +13,6 @@ interface ProcessWatch extends PauseTimes {
     /** Starts to measure. */
     default void start() {}
 
-    /** Ends what {@link #start} began. */
+    /** Stops everything that {@link #start} began. */
     default void stop() {}
 }

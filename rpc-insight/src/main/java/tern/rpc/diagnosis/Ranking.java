@@ -13,10 +13,10 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Ranks the causes of a miss by the time that they cost bad calls. Time that calls waited for others is passed on to
- * what the others did (the method of wPerf): the wait for a worker to what workers do, the wait for a connection to
- * what its holders do, the wait for a lock to an operation that its owner runs, the wait for a result to the tasks of
- * the executor. What waits for nothing else is a cause. docs/diagnosis.md describes the rules.
+ * Ranks the causes of a miss by the time that they cost bad calls. A wait is passed on to the work that it waited for
+ * (the method of wPerf). A wait for a worker is passed on to the work of the workers, a wait for a connection to the
+ * work of its holders, a wait for a lock to an operation of its owner, and a wait for a result to the tasks of the
+ * executor. A part that waits for nothing else is a cause. docs/diagnosis.md describes the rules.
  */
 final class Ranking {
 
@@ -29,7 +29,7 @@ final class Ranking {
     private static final int MAX_CAUSES = 5;
     private static final double REFUSED_TARGETS = 10;
 
-    /** Share of the excess that causes have to explain for certain. */
+    /** Share of the excess that causes must explain with certainty. */
     private static final double MIN_CERTAIN = 0.3;
 
     /** Causes whose certain times differ by less than this share are ranked by the calls that they save. */
@@ -38,7 +38,7 @@ final class Ranking {
     private static final double THROTTLED = 0.05;
     private static final double OWNERS_OPERATION = 0.05;
 
-    /** Refusals by limits other than the number of workers. */
+    /** Reasons of refusals by limits other than the number of workers. */
     private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
 
     /** Begins the reason of a web request that the application itself refused, such as {@code status 503}. */
@@ -96,7 +96,7 @@ final class Ranking {
         return causes;
     }
 
-    /** The lower bound of a part's time. Phases are exact; samples are certain as far as there are enough of them. */
+    /** The lower bound of a part's time. Phases are exact. Samples have a statistical error, which is subtracted. */
     private double certain(Part part) {
         double nanos = leaves.of(part);
         int looks = Usual.isOwn(part) ? excess.samples.looks(part) : 0;
@@ -107,7 +107,7 @@ final class Ranking {
         return nanos * MissWatch.lowerBound(looks, all) * all / looks;
     }
 
-    /** The parts by their certain times; close ones by the calls that they would save. */
+    /** The parts sorted by their certain times. Close ones are sorted by the calls that they would save. */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(leaves.longestFirst());
         parts.sort(Comparator.comparingDouble((Part part) -> -certain(part))
@@ -125,7 +125,10 @@ final class Ranking {
         return parts;
     }
 
-    /** A refused call costs ten targets: for want of a worker, because of another limit, or by the application itself. */
+    /**
+     * Adds ten targets for each refused call, to the missing worker, to another limit, or to the application that
+     * refused it.
+     */
     private void addRefused() {
         double cost =
                 REFUSED_TARGETS * evidence.targetNanos() / evidence.calls().bad();
@@ -135,7 +138,7 @@ final class Ranking {
         });
     }
 
-    /** Passes the wait for results on to what tasks of the executor do. */
+    /** Passes the wait for results on to the work of the executor's tasks. */
     private void passOnResults() {
         for (Part part : leaves.longestFirst()) {
             String name = part.kind() == Kind.RESULT ? evidence.tasks().executorOf(excess.samples.lineOf(part)) : null;
@@ -155,8 +158,8 @@ final class Ranking {
     }
 
     /**
-     * Joins operations of one kind if all of them became slower, which their server causes, or if none of many short
-     * ones takes most of the time.
+     * Merges the operations of one kind in two cases: if all of them became slower, since their server is then the
+     * cause, or if there are many short ones and none takes most of the time.
      */
     private void mergeOperations() {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
@@ -176,7 +179,7 @@ final class Ranking {
         }
     }
 
-    /** Passes the wait for a lock on to the operation that its owner runs, if that became slower. */
+    /** Passes the wait for a lock on to the operation that the lock's owner runs, if this operation became slower. */
     private void passOnLocks() {
         for (Part part : leaves.longestFirst()) {
             Phase phase = part.kind() == Kind.LOCK ? excess.samples.ownersIn(part) : null;
@@ -191,7 +194,7 @@ final class Ranking {
         }
     }
 
-    /** Passes on the wait for connections that calls use for longer than usual. */
+    /** Passes on the wait for connections if calls use them for longer than usual. */
     private void passOnPools() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
@@ -206,7 +209,7 @@ final class Ranking {
         }
     }
 
-    /** Passes the wait for a worker on to what workers do instead. */
+    /** Passes the wait for a worker on to the work that occupies the workers. */
     private void passOnQueue() {
         Times done = leaves.only(part -> isLeaf(part) || part.kind() == Kind.POOL);
         double queued = leaves.of(Part.of(Kind.QUEUE));
@@ -215,7 +218,7 @@ final class Ranking {
         }
     }
 
-    /** The wait for a processor belongs to the quota as far as that stops the process. */
+    /** Passes the wait for a processor on to the quota, as far as the quota stops the process. */
     private void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
         if (leaves.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {
@@ -246,7 +249,9 @@ final class Ranking {
         return !isLeaf(part);
     }
 
-    /** The parts of calls that a cause stands for: itself, or all operations of its kind if these are one cause. */
+    /**
+     * Matches the parts that a cause stands for: the part itself, or all operations of its kind if they are one cause.
+     */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && Operations.phase(cause.kind()) != null;
         return joined ? part -> part.kind() == cause.kind() : cause::equals;

@@ -4,10 +4,10 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What a flight recording showed.
+ * The summary of a flight recording.
  *
- * @param at its beginning
- * @param lines its largest entries, each beginning with a word that names it
+ * @param at the beginning of the recording
+ * @param lines the largest entries, each beginning with a word that names it
  */
 public record Recorded(Instant at, long seconds, List<String> lines) {
 

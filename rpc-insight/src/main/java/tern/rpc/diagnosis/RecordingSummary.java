@@ -22,7 +22,8 @@ final class RecordingSummary {
     private static final int SHOWN = 3;
     private static final int MAX_KEYS = 4_096;
 
-    private final Map<String, Map<String, Double>> sums = new HashMap<>(); // by word, then by what
+    // outer key: kind of entry; inner key: its name
+    private final Map<String, Map<String, Double>> sums = new HashMap<>();
 
     private RecordingSummary() {}
 
@@ -87,7 +88,7 @@ final class RecordingSummary {
         return shown(stack.getFrames().get(0));
     }
 
-    /** Whether code of the application is on the stack; else the park is that of an idle thread. */
+    /** Whether code of the application is on the stack. Otherwise the park is that of an idle thread. */
     private static boolean isOfApplication(RecordedStackTrace stack) {
         return stack.getFrames().stream()
                 .anyMatch(frame -> frame.isJavaFrame()

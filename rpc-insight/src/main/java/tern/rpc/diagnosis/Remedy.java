@@ -7,9 +7,9 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Checks the size of a pool before it is advised: the library accepts it, it is not set already, the processors have
- * room, and a replay of the last calls meets the target with it. The replay has to come close to the current times with
- * the current sizes first.
+ * Checks the size of a pool before it is advised. The library must accept it, it must differ from the current one, the
+ * processors must have room, and a replay of the last calls must meet the target with it. A replay with the current
+ * sizes must first come close to the measured times.
  */
 final class Remedy {
 
@@ -26,7 +26,7 @@ final class Remedy {
     /**
      * A size that was checked.
      *
-     * @param expectedNanos the time within which 99 of 100 calls are expected to end with it
+     * @param expectedNanos the expected 99th percentile with this size
      */
     record Size(PoolSetting setting, int value, double expectedNanos) {}
 
@@ -39,7 +39,7 @@ final class Remedy {
     Size of(PoolLook pool, PoolSetting.Use use, int from) {
         PoolSetting setting = pool.now().setting(use).orElse(null);
         if (setting == null || evidence.machine().isFull()) {
-            return null; // more at once would only wait for a processor
+            return null; // more concurrent calls would only wait for a processor
         }
         boolean forWorkers = pool.now().kind() == PoolKind.WORKERS;
         int workers = workers();

@@ -9,8 +9,8 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Compares what a changed property was expected to bring with what it brought, a minute after the change. Used by one
- * thread; any thread may read the line.
+ * Compares the expected effect of a changed property with the measured effect, a minute after the change. Used by one
+ * thread. Any thread may read the line.
  */
 final class RemedyCheck {
 
@@ -21,7 +21,7 @@ final class RemedyCheck {
     private long changedNanos = -1;
     private volatile String line = "";
 
-    /** The first cause advised this change. */
+    /** Remembers a change that the first cause advises. */
     void advised(Change change) {
         if (change.property() != null && change.expectedP99Ms() >= 0 && changedNanos < 0) {
             advised = change;
@@ -31,7 +31,7 @@ final class RemedyCheck {
     /**
      * Looks at the current settings.
      *
-     * @param p99Ms the time within which 99 of 100 calls of the last minute ended
+     * @param p99Ms the 99th percentile of the last minute in milliseconds
      */
     void look(List<PoolSnapshot> pools, double p99Ms, long now) {
         Change change = advised;
@@ -67,7 +67,7 @@ final class RemedyCheck {
         return false;
     }
 
-    /** A line about the last changed property for ten minutes; empty if there is none. */
+    /** A line about the last changed property, shown for ten minutes; empty if there is none. */
     String line() {
         return line;
     }

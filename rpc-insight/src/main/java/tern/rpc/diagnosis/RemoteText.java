@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Texts for other services, over HTTP and RPC. */
+/** Texts for other services that are called over HTTP or RPC. */
 final class RemoteText {
 
     private static final String AT = " at ";
@@ -126,7 +126,7 @@ final class RemoteText {
         return network().isEmpty() ? "" : ", or mend the network to it, which loses segments";
     }
 
-    /** Another process that refuses, closes or answers with failures. */
+    /** The cause for another process that refuses calls, closes connections or answers with failures. */
     Told fails(Part part) {
         int end = part.name().lastIndexOf(": ");
         String peer = end < 0 ? part.name() : part.name().substring(0, end);

@@ -9,13 +9,14 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * Replays calls through a queue of workers and a pool of connections. A call takes a worker, works, takes a connection
- * for the mean time of use times its borrowings, works on, and gives both back. Both are handed out in order. A backlog
- * from before is imitated by replaying the calls twice and measuring the second time.
+ * Replays calls through a queue of workers and a pool of connections. A call takes a worker, works, takes a connection,
+ * works on, and gives both back. It holds the connection for the mean time of use times its number of borrowings.
+ * Workers and connections are handed out in order. To imitate an earlier backlog, the calls are replayed twice and the
+ * second pass is measured.
  */
 final class ReplayModel {
 
-    /** A place for everybody. */
+    /** A number of places that is never exhausted. */
     static final int UNLIMITED = Integer.MAX_VALUE;
 
     /** The model is wrong if it misses the measured time by more than this share. */
@@ -25,7 +26,7 @@ final class ReplayModel {
     private static final int MIN_CALLS = 50;
 
     private final List<CallTrace.Call> measured;
-    private final List<CallTrace.Call> calls; // all that are replayed; the measured ones are the last
+    private final List<CallTrace.Call> calls; // all replayed calls; the last ones are measured
     private final int kind;
     private final double useNanos;
     private final long waitLimitNanos;
@@ -34,8 +35,8 @@ final class ReplayModel {
      * @param calls in the order of their arrival
      * @param kind the index of the pool in {@link CallTrace.Call#uses}
      * @param useNanos the mean time for which a connection is held
-     * @param waitLimitNanos a call that waits longer for a connection ends; negative for no limit
-     * @param withBacklog whether calls waited already when the first one arrived
+     * @param waitLimitNanos the longest wait for a connection, after which a call fails; negative for no limit
+     * @param withBacklog whether calls were already waiting when the first one arrived
      */
     ReplayModel(List<CallTrace.Call> calls, int kind, double useNanos, long waitLimitNanos, boolean withBacklog) {
         this.measured = List.copyOf(calls);
@@ -61,13 +62,13 @@ final class ReplayModel {
     /**
      * The outcome of a replay.
      *
-     * @param p99Nanos the time within which 99 of 100 calls ended
+     * @param p99Nanos the 99th percentile of the times of calls
      * @param meanNanos the mean time
      * @param failed the share of calls that got no connection in time
      */
     record Outcome(double p99Nanos, double meanNanos, double failed) {}
 
-    /** Whether a replay with the current sizes comes close to the times that were measured. */
+    /** Whether a replay with the current sizes comes close to the measured times. */
     boolean isReliable(int workers, int places) {
         if (measured.size() < MIN_CALLS) {
             return false;
@@ -77,7 +78,7 @@ final class ReplayModel {
         return Math.abs(replay(workers, places).p99Nanos() - real) <= TOLERANCE * real;
     }
 
-    /** Replays the calls with this number of workers and of connections. */
+    /** Replays the calls with this number of workers and connections. */
     Outcome replay(int workers, int places) {
         return new Run(workers, places).outcome();
     }
@@ -88,7 +89,7 @@ final class ReplayModel {
         return sorted.length == 0 ? 0 : sorted[(int) Math.min(sorted.length - 1, Math.floor(P99 * sorted.length))];
     }
 
-    /** The steps of a call, in their order. */
+    /** The steps of a call in their order. */
     private enum Step {
         ARRIVES,
         WANTS_CONNECTION,
@@ -103,7 +104,7 @@ final class ReplayModel {
                 new PriorityQueue<>(Comparator.comparingDouble(Event::at).thenComparingLong(Event::order));
         private final Deque<Integer> forWorker = new ArrayDeque<>();
         private final Deque<Integer> forConnection = new ArrayDeque<>();
-        private final double[] asked = new double[calls.size()]; // for a connection
+        private final double[] asked = new double[calls.size()]; // time at which each call asked for a connection
         private final long[] took = new long[calls.size()];
         private int workers;
         private int places;
@@ -182,7 +183,7 @@ final class ReplayModel {
                     (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
         }
 
-        /** The work of a call without a connection. */
+        /** The time that a call works without a connection. */
         private double work(int call) {
             double all = calls.get(call).serviceNanos();
             return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;

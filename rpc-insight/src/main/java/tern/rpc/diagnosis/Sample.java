@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * What a call did at one moment.
+ * The activity of a call at one moment.
  *
  * @param phase the phase of its ledger
  * @param part what its thread did
@@ -41,7 +41,7 @@ record Sample(
         return path.isEmpty() ? null : path.get(0);
     }
 
-    /** A copy that counts for an outer frame of its path. */
+    /** Returns a copy that counts for an outer frame of its path. */
     Sample at(int frame, String place) {
         return new Sample(
                 atNanos,
@@ -56,7 +56,7 @@ record Sample(
                 delayNanos);
     }
 
-    /** A copy for another name of its part. */
+    /** Returns a copy under another name of its part. */
     Sample named(String name) {
         return at(0, name);
     }

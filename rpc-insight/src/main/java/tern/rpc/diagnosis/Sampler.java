@@ -20,9 +20,8 @@ import tern.rpc.RunningCall;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * Looks at the threads of running calls and remembers per call what they did. One look reads at most {@value
- * #MAX_THREADS} stacks of {@value #MAX_FRAMES} frames, and the pause before the next one is at least a hundred times as
- * long as the look took. Used by one thread.
+ * Samples the threads of running calls. One look reads at most {@value #MAX_THREADS} stacks of {@value #MAX_FRAMES}
+ * frames, and the next look follows after a pause of at least a hundred times its duration. Used by one thread.
  */
 final class Sampler {
 
@@ -38,7 +37,7 @@ final class Sampler {
     private final Map<CallLedger, Samples> samples = new IdentityHashMap<>();
     private final TaskWatch tasks = new TaskWatch();
     private final Random random = new Random(1);
-    private long lookNanos; // of the last look
+    private long lookNanos; // duration of the last look
 
     /** The samples of one call, the oldest first. */
     static final class Samples {
@@ -58,16 +57,18 @@ final class Sampler {
         this.runQueue = runQueue;
     }
 
-    /** The pause before the next look: 60 to 140 ms, so that it does not keep step with anything periodic. */
+    /**
+     * The pause before the next look. It varies from 60 to 140 ms, so that looks do not synchronize with periodic work.
+     */
     long pauseNanos() {
         return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), lookNanos * 100);
     }
 
-    /** Looks at the calls that run longest, and at some others. */
+    /** Samples the calls that have run longest, and some others. */
     void look(List<RunningCall> running, long now) {
         List<RunningCall> chosen = choose(running);
         Map<Long, ThreadLook> looks = read(chosen);
-        Map<Long, Phase> phases = new HashMap<>(); // of all running calls, by thread
+        Map<Long, Phase> phases = new HashMap<>(); // phases of all running calls by thread id
         running.forEach(call -> phases.put(call.threadId(), call.phase()));
         boolean waits = false;
         for (RunningCall call : chosen) {
@@ -86,7 +87,10 @@ final class Sampler {
         lookNanos = System.nanoTime() - now;
     }
 
-    /** The calls with a thread: half the room for the longest ones, the rest at random. */
+    /**
+     * Chooses among the calls with a thread. Half of the places go to the calls that have run longest, the rest is
+     * chosen at random.
+     */
     private List<RunningCall> choose(List<RunningCall> running) {
         List<RunningCall> all = new ArrayList<>();
         for (RunningCall call : running) {
@@ -113,7 +117,7 @@ final class Sampler {
         long[] wanted = ids;
         for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
             List<Long> owners = new ArrayList<>();
-            boolean monitors = depth > 0; // of owners, to find the frames that hold them
+            boolean monitors = depth > 0; // monitors of owners, to find the frames that hold them
             for (ThreadInfo info : THREADS.getThreadInfo(wanted, monitors, false, MAX_FRAMES)) {
                 if (info != null) {
                     infos.put(info.getThreadId(), info);
@@ -138,7 +142,9 @@ final class Sampler {
         return looks;
     }
 
-    /** @param held the lock that another thread waits for; null if none does */
+    /**
+     * @param held the lock of this thread that another thread waits for; null if none does
+     */
     private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
         LockInfo lock = info.getLockInfo();
         ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());
@@ -153,7 +159,7 @@ final class Sampler {
                 held == null ? -1 : holdsAt(info, held));
     }
 
-    /** The frame that entered this monitor; -1 if it is no monitor or not held any more. */
+    /** The frame that entered this monitor; -1 if the lock is no monitor or is no longer held. */
     private static int holdsAt(ThreadInfo owner, LockInfo held) {
         for (MonitorInfo monitor : owner.getLockedMonitors()) {
             if (monitor.getIdentityHashCode() == held.getIdentityHashCode()
@@ -221,7 +227,7 @@ final class Sampler {
         return samples;
     }
 
-    /** What tasks of executors did while calls waited for results. */
+    /** Samples of executors' tasks, taken while calls waited for results. */
     TaskWatch tasks() {
         return tasks;
     }

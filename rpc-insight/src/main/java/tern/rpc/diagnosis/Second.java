@@ -5,10 +5,10 @@ import java.util.Map;
 import tern.rpc.diagnosis.CallRecords.Sums;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The sums at the end of a second: of calls by method, of refused calls by reason, and of pools by name. */
+/** The counters at the end of a second: calls by method, refused calls by reason, and pools by name. */
 record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {
 
-    /** The calls since an earlier second. */
+    /** The counts of calls since an earlier second. */
     Evidence.Counts since(Second earlier, int hung) {
         long calls = 0;
         long late = 0;

@@ -8,18 +8,18 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * How samples divide the time of calls: the own time among what their threads did, and the time of operations as far as
- * threads looked up names or waited for a processor in them. Not thread-safe.
+ * Divides the time of calls by samples. The own time is divided among the activities of the threads. A part of the time
+ * of operations is moved to name lookups and waits for a processor that happened during them. Not thread-safe.
  */
 final class Shares {
 
     private static final double MIN_MOVED = 0.1;
     private static final double MIN_WEIGHT = 1e-3;
 
-    /** What was done in the own time, as weights. */
+    /** Activities during the own time, as weights. */
     final Times own = new Times();
 
-    private final Map<Phase, Times> moved = new EnumMap<>(Phase.class); // in looks
+    private final Map<Phase, Times> moved = new EnumMap<>(Phase.class); // weights, counted in looks
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
     private int ownLooks;
 
@@ -68,7 +68,7 @@ final class Shares {
         }
     }
 
-    /** The shares of an operation's time that belong elsewhere; small ones are left with the operation. */
+    /** The shares of an operation's time that belong to other parts. Small shares stay with the operation. */
     Times movedFrom(Phase phase) {
         Times shares = new Times();
         Times found = moved.get(phase);
@@ -82,7 +82,7 @@ final class Shares {
         return shares;
     }
 
-    /** How a thread that seemed to compute spent the time since the sample before; the sum is 1. */
+    /** The use of time since the previous sample by a thread that seemed to compute. The sum is 1. */
     private record Use(double computing, double delayed, double blocked) {
 
         private static final Use COMPUTES = new Use(1, 0, 0);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds what a thread does or waits for by its stack. */
+/** Finds the activity of a thread, or the thing that it waits for, by its stack. */
 final class StackReader {
 
     /** A method of the platform in which threads wait, and the kind of this wait. */
@@ -40,7 +40,7 @@ final class StackReader {
             new Place("java.lang.ClassLoader", "loadClass", Kind.CLASS_LOADING),
             new Place("java.lang.Class", "forName", Kind.CLASS_LOADING));
 
-    /** A library through which a thread waits for another process, by the prefix of its classes. */
+    /** A library through which a thread waits for another process, identified by the prefix of its classes. */
     private record Library(String prefix, Kind kind) {}
 
     private static final List<Library> LIBRARIES = List.of(
@@ -65,14 +65,14 @@ final class StackReader {
             new Library("oracle.jdbc.", Kind.SQL),
             new Library("com.microsoft.sqlserver.", Kind.SQL));
 
-    /** Begins the name of an operation that no ledger counts, before the code that calls it. */
+    /** Prefix of the name of an operation that no ledger counts. The code that calls the operation follows. */
     static final String CALLED = "called in ";
 
     private static final int MAX_PATH = 12;
 
     private StackReader() {}
 
-    /** What the thread does; computing if it does not wait. */
+    /** The activity of the thread. It computes if it does not wait. */
     static Part read(ThreadLook thread) {
         String at = place(thread);
         if (thread.state() == Thread.State.BLOCKED) {
@@ -96,7 +96,7 @@ final class StackReader {
         return new Part(Kind.RESULT, at);
     }
 
-    /** The library that the innermost code of the application called; null if it is none of those known. */
+    /** The library that the innermost code of the application called; null if the library is not known. */
     private static @Nullable Kind library(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -112,7 +112,7 @@ final class StackReader {
         return null;
     }
 
-    /** Whether the thread looks up the address of a host, in whichever library. */
+    /** Whether the thread looks up the address of a host, through any library. */
     static boolean isResolver(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -185,7 +185,10 @@ final class StackReader {
         return false;
     }
 
-    /** The lock and its holder, at the end of the chain of owners: there the work is done that all wait for. */
+    /**
+     * The lock and its holder at the end of the chain of owners, because all threads of the chain wait for that
+     * holder's work.
+     */
     private static String lock(ThreadLook thread, String lock, String at) {
         ThreadLook owner = lastOwner(thread);
         if (owner == null) {
@@ -202,7 +205,7 @@ final class StackReader {
         return last + " held in " + (path.isEmpty() ? place(owner) : ApplicationCode.method(path.get(0)));
     }
 
-    /** The last thread of the chain that waits. */
+    /** The last waiting thread of the chain. */
     private static ThreadLook lastWaiter(ThreadLook thread) {
         ThreadLook waiter = thread;
         for (ThreadLook owner = thread.owner(); owner != null && owner.owner() != null; owner = owner.owner()) {
@@ -212,8 +215,9 @@ final class StackReader {
     }
 
     /**
-     * The frames of the last owner from the one that holds the lock on: the one that entered the monitor, else the one
-     * in the method in which the other thread wants the lock, else the innermost one of the application.
+     * The frames of the last owner, starting at the frame that holds the lock. That is the frame that entered the
+     * monitor, otherwise the frame in the method in which the other thread wants the lock, otherwise the innermost
+     * frame of the application.
      */
     static List<StackTraceElement> holderPath(ThreadLook thread) {
         ThreadLook owner = lastOwner(thread);
@@ -255,7 +259,10 @@ final class StackReader {
         return last;
     }
 
-    /** The method of the innermost frame of the application; else of the innermost frame outside the platform. */
+    /**
+     * The method of the innermost frame of the application. If there is none, that of the innermost frame outside the
+     * platform.
+     */
     static String place(ThreadLook thread) {
         StackTraceElement own = ApplicationCode.first(thread.frames());
         if (own != null) {

@@ -19,16 +19,21 @@ import tern.rpc.pool.Holders.Holder;
 /** Texts for databases and Redis. */
 final class StoreText {
 
-    /** Share of looks at an operation that found its thread computing, from which on its result is large. */
+    /** The result of an operation is large if its thread computes in this share of the samples. */
     private static final double READS = 0.5;
 
-    /** Share of the target for which a transaction without a running statement may hold a row unnoticed. */
+    /**
+     * A transaction without a running statement that is idle for this share of the target is a suspect for a held row.
+     */
     private static final double IDLE_OF_TARGET = 0.1;
 
-    /** Event loops that use this share of the process's processor time are the cause if processors are crowded. */
+    /** Event loops are the cause of crowded processors if they use this share of the process's processor time. */
     private static final double LOOPS = 0.25;
 
-    /** A call goes to the loop and back with each command, and both waits for a processor count. */
+    /**
+     * Processors are crowded from this share of use on. Each command crosses to the event loop and back, and both steps
+     * wait for a processor.
+     */
     private static final double CROWDED = 0.65;
 
     private final Evidence evidence;
@@ -43,7 +48,7 @@ final class StoreText {
         this.pools = pools;
     }
 
-    /** Counts and times of operations in one line. */
+    /** The number and duration of operations in one line. */
     static String perCall(String word, Operations.Sum sum, double usualEachNanos) {
         return String.format(
                 Locale.ROOT,
@@ -148,7 +153,10 @@ final class StoreText {
                 || statement.contains("for update");
     }
 
-    /** Who holds a row that a writing statement waits for: a connection with an open transaction on the same table. */
+    /**
+     * The connection that holds a row which a writing statement waits for: one with an open transaction on the same
+     * table.
+     */
     private @Nullable String holderOfRow(String statement) {
         String lower = statement.toLowerCase(Locale.ROOT);
         if (!writes(lower)) {
@@ -248,7 +256,7 @@ final class StoreText {
                 facts);
     }
 
-    /** Threads of Lettuce that decode all answers, if they take a large part of processors that are nearly full. */
+    /** The cause for threads of Lettuce that decode all answers, if they use a large part of nearly full processors. */
     private @Nullable Told eventLoops(List<String> facts) {
         Machine machine = evidence.machine();
         double loops = machine.burners().stream()

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at threads of executors while calls wait for results, and remembers by executor what their tasks did. Reads at
- * most {@value #MAX_THREADS} stacks, at most twice a second. Used by one thread.
+ * Samples the tasks of executors while calls wait for results. Reads at most {@value #MAX_THREADS} stacks, at most
+ * twice a second. Used by one thread.
  */
 final class TaskWatch {
 
@@ -29,11 +29,12 @@ final class TaskWatch {
     private final Random random = new Random(2);
     private long next; // time of the next look; 0 before the first one
 
-    /** The tasks of one executor that were seen. */
+    /** The sampled tasks of one executor. */
     static final class Executor {
-        final Times parts = new Times(); // in looks
+        final Times parts = new Times(); // weights, counted in looks
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        final Map<String, Integer> classes = new HashMap<>(); // of the application, in the tasks' stacks
+        // number of samples by class of the application in the tasks' stacks
+        final Map<String, Integer> classes = new HashMap<>();
         int looks;
         int busy;
 
@@ -45,7 +46,9 @@ final class TaskWatch {
         }
     }
 
-    /** @param serving the threads that serve calls */
+    /**
+     * @param serving the ids of the threads that serve calls
+     */
     void look(Set<Long> serving, long now) {
         if (next != 0 && now - next < 0) {
             return;
@@ -96,8 +99,8 @@ final class TaskWatch {
     }
 
     /**
-     * The name of the executor whose tasks a thread in this code most likely waits for: the one whose tasks run code of
-     * that class, else the only busy one; null if that is not clear.
+     * The name of the executor whose tasks a waiting thread most likely waits for. This is the executor whose tasks run
+     * code of the same class, otherwise the only busy executor; null if neither exists.
      *
      * @param line the frame that waits
      */
@@ -122,13 +125,13 @@ final class TaskWatch {
         return best != null ? best : busy == 1 ? onlyBusy : null;
     }
 
-    /** What is known about an executor; null if nothing is. */
+    /** The samples of an executor; null if there are none. */
     @Nullable
     Executor executor(String name) {
         return executors.get(name);
     }
 
-    /** The line in which a task was found doing this; null if none was. */
+    /** The line in which tasks were found in this part most often; null if there is none. */
     @Nullable
     StackTraceElement lineOf(Part part) {
         for (Executor executor : executors.values()) {

@@ -7,11 +7,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A thread at one moment.
  *
- * @param frames the innermost first
+ * @param frames its frames, the innermost first
  * @param lock the class of the object that it waits for; null if there is none
  * @param owner the thread that holds the lock; null if it is free or unknown
  * @param cpuNanos the processor time of the thread so far; -1 if unknown
- * @param holdsAt of an owner: the frame that entered the monitor that is waited for; -1 if unknown
+ * @param holdsAt if this thread owns a monitor that another thread waits for: the index of the frame that entered it;
+ *     -1 if unknown
  */
 record ThreadLook(
         String name,
@@ -23,7 +24,9 @@ record ThreadLook(
         long cpuNanos,
         int holdsAt) {
 
-    /** Whether one of the frames, as far as these are of the platform, has this class and method. */
+    /**
+     * Whether the thread is in this method of the platform. Only the innermost frames of platform classes are searched.
+     */
     boolean waitsIn(String className, String method) {
         for (StackTraceElement frame : frames) {
             String type = frame.getClassName();
@@ -43,12 +46,12 @@ record ThreadLook(
         return frames.length > 0 && frames[0].isNativeMethod();
     }
 
-    /** Whether it runs code rather than waits. */
+    /** Whether the thread runs code and does not wait. */
     boolean computes() {
         return state == Thread.State.RUNNABLE && !isInNative();
     }
 
-    /** Whether the chain of owners leads back to a thread that waits in it. */
+    /** Whether the chain of lock owners is a circle. */
     boolean isDeadlocked() {
         Set<Long> seen = new HashSet<>(Set.of(id));
         for (ThreadLook next = owner; next != null; next = next.owner) {

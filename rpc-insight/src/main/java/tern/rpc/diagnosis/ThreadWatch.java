@@ -15,19 +15,22 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Machine.Burner;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds the platform threads that use most processor time or allocate most, and their code. Used by one thread. */
+/**
+ * Finds the platform threads that use the most processor time or allocate the most, and their code. Used by one thread.
+ */
 final class ThreadWatch {
 
-    private static final int MAX_BURNERS = 3; // by processor time, and as many by bytes
+    private static final int MAX_BURNERS = 3; // the limit applies once by processor time and once by bytes
     private static final int MAX_FRAMES = 64;
     private static final int MAX_PLACES = 64;
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    private Map<Long, long[]> last = Map.of(); // processor time and bytes by thread
-    private final Map<String, Map<String, Integer>> places = new HashMap<>(); // by group, with counts
+    private Map<Long, long[]> last = Map.of(); // processor time and allocated bytes by thread id
+    // number of samples by group and place in the code
+    private final Map<String, Map<String, Integer>> places = new HashMap<>();
 
-    /** The sums of a group of threads, and its busiest thread. */
+    /** The sums for a group of threads, and its busiest thread. */
     private static final class Group {
         int threads;
         long nanos;
@@ -46,7 +49,7 @@ final class ThreadWatch {
         }
     }
 
-    /** The groups that used most since the last call. */
+    /** The groups that used the most since the last call. */
     List<Burner> read(double elapsedNanos) {
         Map<Long, long[]> now = use();
         Map<String, Group> groups = last.isEmpty() ? Map.of() : groups(now, elapsedNanos);
@@ -66,7 +69,7 @@ final class ThreadWatch {
         return burners;
     }
 
-    /** Forgets what was seen, because nobody asks any more. */
+    /** Discards all samples, because nobody reads them any more. */
     void clear() {
         last = Map.of();
         places.clear();

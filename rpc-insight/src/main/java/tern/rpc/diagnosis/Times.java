@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/** Times by part, in nanoseconds. Not thread-safe. */
+/** Durations by part, in nanoseconds. Not thread-safe. */
 final class Times {
 
     private final Map<Part, Double> nanos = new LinkedHashMap<>();
@@ -66,7 +66,7 @@ final class Times {
         nanos.replaceAll((part, spent) -> wanted.test(part) ? spent * factor : spent);
     }
 
-    /** The parts, the longest first; equal ones in the order of their names. */
+    /** The parts, the longest first. Equal ones are sorted by name. */
     List<Part> longestFirst() {
         return nanos.keySet().stream()
                 .sorted(Comparator.<Part>comparingDouble(part -> -of(part))

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * What calls of each method usually spend their time on, learned in seconds without a miss. New values count for a
- * tenth, so that a slow drift is learned and a single second is not. Used by one thread.
+ * The usual times of calls of each method, learned in seconds without a miss. A new value has a weight of one tenth, so
+ * that a slow drift is learned and a single unusual second is not. Used by one thread.
  */
 final class Usual {
 
@@ -87,7 +87,7 @@ final class Usual {
         method.seconds++;
     }
 
-    /** The usual account of a call of this method, with its own time undivided; null if it is not known. */
+    /** The usual account of a call of this method, with undivided own time; null if it is not known. */
     @Nullable
     Times of(String method) {
         Method known = methods.get(method);
@@ -95,7 +95,7 @@ final class Usual {
         return known == null || known.seconds < enough ? null : known.mean;
     }
 
-    /** Learns a figure, such as calls in a second. */
+    /** Learns a figure, such as the number of calls in a second. */
     void learn(String figure, double value) {
         if (figures.size() >= MAX_FIGURES && !figures.containsKey(figure)) {
             return;
@@ -108,7 +108,7 @@ final class Usual {
         return figures.getOrDefault(figure, -1.0);
     }
 
-    /** The part of a call's usual time that is the service's own. */
+    /** Whether the part belongs to the service's own work in the usual time of a call. */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
             return true; // an operation that only samples show

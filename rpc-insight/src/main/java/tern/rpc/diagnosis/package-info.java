@@ -1,6 +1,6 @@
 /**
- * Finds out why calls miss their target: takes the time of late calls apart, follows waits to what the awaited did, and
- * ranks the causes by the time that they cost. Knows nothing of RPC but the ledger.
+ * Finds out why calls miss their target. It splits the time of late calls into parts, follows waits to the work that
+ * they waited for, and ranks the causes by the time that they cost. It knows nothing of RPC but the ledger.
  */
 @NullMarked
 package tern.rpc.diagnosis;

@@ -93,7 +93,7 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
         return folders;
     }
 
-    /** A container mounts its own group only: the path then begins with the group that is mounted. */
+    /** A container mounts only its own group. Its path then begins with the mounted group. */
     private static String below(String root, String path) {
         String below = root.equals("/") ? path : path.startsWith(root) ? path.substring(root.length()) : "";
         return below.equals("/") || below.contains("..") || !below.startsWith("/") ? "" : below;

@@ -7,7 +7,7 @@ final class Figures {
 
     private Figures() {}
 
-    /** The figure behind a name that begins a line: {@code nr_periods 12}, {@code VmRSS: 12 kB}. */
+    /** The figure after a name at the start of a line: {@code nr_periods 12}, {@code VmRSS: 12 kB}. */
     static long named(String text, String name) {
         String value = textAfter(text, name);
         int end = 0;
@@ -48,7 +48,7 @@ final class Figures {
         return MISSING;
     }
 
-    /** A figure of a line of figures that are separated by spaces, counted from 0. */
+    /** The figure at an index, counted from 0, in a line of figures that are separated by spaces. */
     static long field(String line, int index) {
         String[] fields = line.strip().split("\\s+");
         return index < fields.length ? number(fields[index]) : MISSING;
@@ -62,7 +62,7 @@ final class Figures {
         }
     }
 
-    /** A figure in another unit. */
+    /** Multiplies a figure by the factor of its unit. */
     static long times(long figure, long factor) {
         return figure < 0 ? MISSING : figure * factor;
     }

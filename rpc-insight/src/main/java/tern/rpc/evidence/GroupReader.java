@@ -7,7 +7,7 @@ import tern.rpc.evidence.Machine.Memory;
 import tern.rpc.evidence.Machine.Quota;
 import tern.rpc.evidence.Machine.Quota.Level;
 
-/** Reads limits and counters of control groups of either version, in all levels up to the mounted one. */
+/** Reads limits and counters of control groups of version 1 or 2, in all levels up to the mounted one. */
 final class GroupReader {
 
     /** Version 1 writes a limit of almost 2^63 for no limit. */

@@ -44,7 +44,7 @@ public final class JvmThreads {
         this.runQueue = new RunQueue(root, new ThreadIds(root));
     }
 
-    /** Looks for threads again. Reads a file for each thread of the process: once a minute is enough. */
+    /** Looks for threads again. Reads a file for each thread of the process, so once a minute is enough. */
     public void find() {
         Map<Integer, Work> found = new HashMap<>();
         try (DirectoryStream<Path> folders = Files.newDirectoryStream(tasks)) {
@@ -60,7 +60,7 @@ public final class JvmThreads {
         threads = found;
     }
 
-    /** Counters of the threads found; a kind of work without threads is not in the map. */
+    /** Counters of the threads found. A kind of work without threads is missing in the map. */
     public Map<Work, RunTime> read() {
         Map<Work, RunTime> sums = new EnumMap<>(Work.class);
         threads.forEach((id, work) -> sums.merge(work, runQueue.read(id), RunTime::plus));
@@ -72,7 +72,7 @@ public final class JvmThreads {
         try {
             name = Files.readString(folder.resolve("comm"), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
-            return null; // has ended
+            return null; // the thread has ended
         }
         for (Work work : Work.values()) {
             if (work.isNamed(name)) {

@@ -84,7 +84,7 @@ public record Machine(
      */
     public record Stalls(boolean ofGroup, Stall cpu, Stall memory, Stall io) {
 
-        /** Time in which some or all tasks waited for a resource. */
+        /** Time in which some tasks, or all of them, waited for a resource. */
         public record Stall(long someNanos, long fullNanos) {
 
             static final Stall MISSING = new Stall(-1, -1);

@@ -27,7 +27,7 @@ public final class MachineReader {
         this.groups = ControlGroups.find(new SystemFiles(root));
     }
 
-    /** Reads everything that the system provides; about twenty small files. */
+    /** Reads everything that the system provides, from about twenty small files. */
     public Machine read() {
         SystemFiles files = new SystemFiles(root);
         String status = files.text("proc/self/status");

@@ -21,7 +21,9 @@ public final class RunQueue {
     private final ThreadIds ids;
     private final Map<Long, RunTime> last = new HashMap<>(); // by thread id; guarded by this
 
-    /** @param root the folder that holds {@code proc}; {@code /} in production */
+    /**
+     * @param root the folder that contains {@code proc}; {@code /} in production
+     */
     public RunQueue(Path root, ThreadIds ids) {
         this.tasks = root.resolve("proc/self/task");
         this.ids = ids;
@@ -33,13 +35,13 @@ public final class RunQueue {
         return id == ThreadIds.UNKNOWN || !thread.isAlive() ? RunTime.UNKNOWN : read(id);
     }
 
-    /** The change since the last call with this thread; {@link RunTime#UNKNOWN} at the first one. */
+    /** The change since the last call with this thread; {@link RunTime#UNKNOWN} at the first call. */
     public synchronized RunTime delaySince(Thread thread) {
         RunTime now = of(thread);
         RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);
         if (now.isKnown()) {
             if (last.size() >= MAX_THREADS) {
-                last.clear(); // threads came and went; the next call counts anew
+                last.clear(); // threads have come and gone; the next call counts them anew
             }
             last.put(thread.getId(), now);
         } else {
@@ -48,7 +50,7 @@ public final class RunQueue {
         return now.since(before);
     }
 
-    /** The changes of all threads of a group since the last call with each; {@code delayPerSlice} is their mean. */
+    /** The changes of all threads of a group since the last call; {@code delayPerSlice} is their mean. */
     public RunTime delaySince(Collection<Thread> group) {
         RunTime sum = RunTime.UNKNOWN;
         for (Thread thread : group) {

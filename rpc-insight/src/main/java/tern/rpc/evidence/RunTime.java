@@ -16,7 +16,9 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
         return runNanos >= 0;
     }
 
-    /** @return {@link #UNKNOWN} if one of the two is, or if another thread got the native id in between */
+    /**
+     * @return {@link #UNKNOWN} if one of the two is unknown, or if another thread got the native id in between
+     */
     public RunTime since(RunTime earlier) {
         boolean goesOn = isKnown()
                 && earlier.isKnown()
@@ -28,7 +30,7 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
                 : UNKNOWN;
     }
 
-    /** The sum of both; the other one if one is unknown. */
+    /** The sum of both. If one is unknown, the other one. */
     public RunTime plus(RunTime other) {
         if (!isKnown()) {
             return other;
@@ -38,7 +40,7 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
                 : this;
     }
 
-    /** How long each wake-up waited for a processor on average; 0 if there was none or nothing is known. */
+    /** The mean time that a woken thread waited for a processor; 0 if there was no wake-up or nothing is known. */
     public long delayPerSlice() {
         return slices <= 0 ? 0 : delayNanos / slices;
     }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads small text files below a root and remembers which could not be read. Confined to one thread. */
+/** Reads small text files below a root and remembers the unreadable ones. Confined to one thread. */
 final class SystemFiles {
 
     private final Path root;
@@ -19,7 +19,9 @@ final class SystemFiles {
         this.root = root;
     }
 
-    /** @return the content; empty if the file cannot be read, which {@link #missing} then says */
+    /**
+     * @return the content; empty if the file cannot be read, which {@link #missing} then reports
+     */
     String text(String path) {
         try {
             return new String(Files.readAllBytes(root.resolve(path)), StandardCharsets.ISO_8859_1);

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Knows the native ids of platform threads. Thread-safe; holds no thread alive. */
+/** Knows the native ids of platform threads. Thread-safe. Does not prevent the garbage collection of threads. */
 public final class ThreadIds {
 
     /** The id of a thread that is virtual, unknown, or runs on another system than Linux. */
@@ -41,7 +41,7 @@ public final class ThreadIds {
         this.proc = root.resolve("proc");
     }
 
-    /** Finds the native id of the current thread; asks the kernel once for each thread. */
+    /** Finds the native id of the current thread. It asks the kernel only once for each thread. */
     public int register() {
         Thread thread = Thread.currentThread();
         Native known = natives.get(thread.getId());
@@ -95,7 +95,7 @@ public final class ThreadIds {
 
     private int askKernel() {
         try {
-            Path target = Files.readSymbolicLink(proc.resolve("thread-self")); // PID/task/TID
+            Path target = Files.readSymbolicLink(proc.resolve("thread-self")); // the link is PID/task/TID
             return Integer.parseInt(target.getFileName().toString());
         } catch (IOException | RuntimeException e) {
             return UNKNOWN; // another system, or no access
@@ -128,7 +128,7 @@ public final class ThreadIds {
         return names;
     }
 
-    /** A thread may end while the folder is read; its name is then empty. */
+    /** A thread may end while the folder is read. Its name is then empty. */
     private static String name(Path task) {
         try {
             return Files.readString(task.resolve("comm")).strip();

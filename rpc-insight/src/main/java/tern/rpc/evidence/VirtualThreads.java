@@ -5,7 +5,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import org.jspecify.annotations.Nullable;
 
-/** Tells virtual threads from platform threads. Java 17 has none and no method to ask. */
+/**
+ * Distinguishes virtual threads from platform threads. Java 17 has no virtual threads and no method to check for them.
+ */
 final class VirtualThreads {
 
     private static final @Nullable MethodHandle IS_VIRTUAL = find();

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Tells the application's own code from that of libraries, by the names of classes. */
+/** Distinguishes the application's own code from that of libraries by the names of classes. */
 public final class ApplicationCode {
 
     /** Prefixes of packages that no application owns. */
@@ -145,12 +145,14 @@ public final class ApplicationCode {
         return null;
     }
 
-    /** The frame in the form of diagnoses: {@code OrderRepository.export:84}. */
+    /** The frame as it is shown in diagnoses: {@code OrderRepository.export:84}. */
     public static String shown(StackTraceElement frame) {
         return frame.getLineNumber() > 0 ? method(frame) + ":" + frame.getLineNumber() : method(frame);
     }
 
-    /** The method of the frame: {@code OrderRepository.export}; of a lambda, the method that contains it. */
+    /**
+     * The method of the frame, as in {@code OrderRepository.export}. For a lambda, this is the method that contains it.
+     */
     public static String method(StackTraceElement frame) {
         String type = frame.getClassName();
         String name = type.substring(type.lastIndexOf('.') + 1).replace('$', '.');

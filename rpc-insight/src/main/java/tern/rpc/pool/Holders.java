@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * The holders of a pool's connections. The code that took a connection is recorded for one in 64, and for each while
- * the pool is nearly empty, at most 100 a second; after connections have been lost, at most 500 a second. Thread-safe.
+ * The holders of a pool's connections. The code that took a connection is recorded for one borrowing in 64, and for
+ * every borrowing while the pool is nearly empty. At most 100 borrowings a second are recorded, and at most 500 after
+ * connections have been lost. Thread-safe.
  */
 public final class Holders {
 
@@ -27,11 +28,11 @@ public final class Holders {
 
     private final Set<Holder> held = ConcurrentHashMap.newKeySet();
     private final AtomicLong secondBegan = new AtomicLong(System.nanoTime());
-    private final AtomicInteger stacks = new AtomicInteger(); // in this second
+    private final AtomicInteger stacks = new AtomicInteger(); // number of stacks recorded in this second
     private volatile int size = Integer.MAX_VALUE;
     private volatile boolean suspicious;
 
-    /** One connection in use. Written by the thread that uses it; any thread may read it. */
+    /** One connection in use. Written by the thread that uses it. Any thread may read it. */
     public static final class Holder {
         private final CallLedger call = CallLedger.current();
         private final Thread thread = Thread.currentThread();
@@ -45,17 +46,17 @@ public final class Holders {
             this.sinceNanos = sinceNanos;
         }
 
-        /** The ledger of the call that took it; {@link CallLedger#none()} if no call did. */
+        /** The ledger of the call that took the connection; {@link CallLedger#none()} if no call did. */
         public CallLedger call() {
             return call;
         }
 
-        /** The thread that took it. */
+        /** The thread that took the connection. */
         public Thread thread() {
             return thread;
         }
 
-        /** The time at which it was taken, on the clock of {@link System#nanoTime()}. */
+        /** The time at which the connection was taken, on the clock of {@link System#nanoTime()}. */
         public long sinceNanos() {
             return sinceNanos;
         }
@@ -70,7 +71,10 @@ public final class Holders {
             return statement;
         }
 
-        /** The start of the last statement if it runs, else its end; on the clock of {@link System#nanoTime()}. */
+        /**
+         * The start of a running statement, otherwise the end of the last one, on the clock of {@link
+         * System#nanoTime()}.
+         */
         public long statementNanos() {
             return statementNanos;
         }
@@ -91,7 +95,10 @@ public final class Holders {
             executing = false;
         }
 
-        /** Whether nobody can use it any more: the call that took it was answered, or its thread has ended. */
+        /**
+         * Whether nobody can use the connection any more, because the call that took it was answered or its thread has
+         * ended.
+         */
         public boolean isAbandoned() {
             return call.isOpen() ? call.isEnded() : !thread.isAlive();
         }
@@ -102,7 +109,7 @@ public final class Holders {
         size = max;
     }
 
-    /** The current thread has taken a connection. */
+    /** Records that the current thread has taken a connection. */
     public Holder taken(long now) {
         Holder holder = new Holder(now);
         if (isStackWanted() && mayWalk(System.nanoTime())) {
@@ -119,8 +126,8 @@ public final class Holders {
     }
 
     /**
-     * Whether the budget of this second has room. A pause between stacks would not do: of the borrowings of one call,
-     * it would always record the first.
+     * Whether the budget of this second has room. A minimum pause between stacks would not work, because it would
+     * always record the first borrowing of a call.
      */
     private boolean mayWalk(long now) {
         long began = secondBegan.get();

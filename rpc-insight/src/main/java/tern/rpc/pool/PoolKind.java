@@ -1,6 +1,6 @@
 package tern.rpc.pool;
 
-/** The kind of things in a pool. */
+/** The kind of resource in a pool. */
 public enum PoolKind {
     /** The threads that serve calls. */
     WORKERS,

@@ -35,7 +35,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
     }
 
     /**
-     * Values that do not stop the start; for a time, in milliseconds.
+     * Values that are accepted at the start. A time is in milliseconds.
      *
      * @param least smallest value
      * @param most largest value
@@ -45,7 +45,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
         /** For settings that are not numbers. */
         public static final Range ANY = new Range(Long.MIN_VALUE, Long.MAX_VALUE);
 
-        /** For times. Zero is excluded: in some pools it means to wait forever, in others not to wait. */
+        /** For times. Zero is excluded, because in some pools it means to wait forever and in others not to wait. */
         public static final Range TIME = new Range(1, Integer.MAX_VALUE);
 
         /** Returns the nearest accepted value. */
@@ -77,12 +77,12 @@ public record PoolSetting(String property, String value, Source source, Use use,
         return Duration.ofMillis(accepted.nearest(wholeMillis(wanted)));
     }
 
-    /** Returns the line of a properties file for another number. */
+    /** Returns the line of a properties file that sets another number. */
     public String line(int wanted) {
         return property + "=" + nearest(wanted);
     }
 
-    /** Returns the line of a properties file for another time, with a unit if the current value has one. */
+    /** Returns the line of a properties file that sets another time, with a unit if the current value has one. */
     public String line(Duration wanted) {
         return property + "=" + nearest(wanted).toMillis() + (value.endsWith("s") ? "ms" : "");
     }

@@ -9,13 +9,13 @@ import java.util.Optional;
  * A pool at one moment. A count that the library does not keep is -1.
  *
  * @param name name of the bean or of the group of properties
- * @param kind kind of the things in the pool
+ * @param kind kind of the resources in the pool
  * @param max maximum number in use
  * @param maxPerHost maximum number in use for one host; {@code max} if hosts make no difference
  * @param hosts number of hosts connected so far; 1 if hosts make no difference
  * @param fair whether waiters are served in the order of arrival
  * @param active number in use
- * @param idle number of free ones
+ * @param idle number of free resources
  * @param waiting threads, or tasks of an executor, that wait
  * @param queueCapacity maximum number of waiters; {@link Integer#MAX_VALUE} for no limit
  * @param waitLimit maximum time of a wait; negative for no limit
@@ -52,7 +52,7 @@ public record PoolSnapshot(
         settings = List.copyOf(settings);
     }
 
-    /** Starts with an idle pool without settings. */
+    /** Creates a builder for an idle pool without settings. */
     public static Builder builder(String name, PoolKind kind, int max) {
         return new Builder(name, kind, max);
     }

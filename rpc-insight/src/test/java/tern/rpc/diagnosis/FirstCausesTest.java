@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.Phase;
 
-/** Calls that went wrong, and the first cause and its change. */
+/** Tests the first cause and its change for typical failures. */
 class FirstCausesTest {
 
     private static final Consumer<Shop.Steps> USUAL = call -> call.own(2)

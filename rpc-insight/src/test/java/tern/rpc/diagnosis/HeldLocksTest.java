@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Signatures;
 
-/** Locks that real threads hold and want. */
+/** Tests locks that real threads hold and wait for. */
 class HeldLocksTest {
 
     private final CountDownLatch end = new CountDownLatch(1);
@@ -26,7 +26,7 @@ class HeldLocksTest {
         }
     }
 
-    /** Starts a thread and returns when it waits. */
+    /** Starts a thread and returns when the thread waits. */
     private Thread waiting(String name, Runnable code, Thread.State... states) {
         Thread thread = new Thread(code, name);
         thread.setDaemon(true);

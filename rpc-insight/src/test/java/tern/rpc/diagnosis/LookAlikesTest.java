@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Healthy situations that look bad. */
+/** Tests healthy situations that look like failures. */
 class LookAlikesTest {
 
     private static final Consumer<Shop.Steps> USUAL =

@@ -25,7 +25,7 @@ class ReplayModelTest {
         return calls;
     }
 
-    /** The time of use of each call is its whole service, so that workers alone are the queue of Erlang's formula. */
+    /** A call holds a worker for its whole time of use, so only workers queue, as in Erlang's formula. */
     @Test
     void waitsForWorkersAreThoseOfErlangsFormula() {
         for (int workers : new int[] {5, 8, 20}) {

@@ -93,7 +93,7 @@ final class Shop implements Diagnostician.Surroundings {
         }
     }
 
-    /** Serves one call. The clock returns to its start afterwards, since calls run in parallel. */
+    /** Serves one call. The clock then returns to its start, since calls run in parallel. */
     void call(String method, double queuedMillis, Consumer<Steps> body) {
         call(method, queuedMillis, null, body);
     }

@@ -24,7 +24,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests what works without Jackson and protobuf, which are optional. */
+/** Tests features that work without the optional libraries Jackson and protobuf. */
 class OptionalLibrariesTest {
 
     private static final String JACKSON = "tools.jackson.";
@@ -40,7 +40,7 @@ class OptionalLibrariesTest {
         StringValue hello(StringValue name);
     }
 
-    /** Loads Tern's classes itself and hides some libraries. */
+    /** A class loader that loads Tern's classes itself and hides some libraries. */
     private static final class Without extends ClassLoader {
         private final List<String> hidden;
 

@@ -17,7 +17,7 @@ interface Answers {
 
     boolean isReady();
 
-    /** Runs the task each time more can be sent, and once at the start. */
+    /** Runs the task whenever more can be sent, and once at the start. */
     void onReady(Runnable task);
 
     void complete();

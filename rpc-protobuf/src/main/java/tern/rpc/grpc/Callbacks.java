@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Callbacks {
 
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger unfinished = new AtomicInteger(); // queued or running
+    private final AtomicInteger unfinished = new AtomicInteger(); // number of queued and running tasks
 
     /** @param task must not throw */
     void run(Runnable task) {

@@ -19,8 +19,9 @@ import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 
 /**
- * One call for a gRPC service. One thread at a time calls its listener, in the call's context: the threads that deliver
- * requests, and for a cancellation a thread of the common pool, because event loops must not run services.
+ * One call for a gRPC service. One thread at a time calls its listener, in the call's context. These are the threads
+ * that deliver requests. A cancellation is delivered by a thread of the common pool, because event loops must not run
+ * services.
  */
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
 
@@ -39,8 +40,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private Flow.@Nullable Subscription requests; // guarded by this
     private int demand; // requested before there was a subscription; guarded by this
 
-    private @Nullable Listener<Q> listener; // used, like the next field, by callbacks only
-    private boolean told; // the listener knows the end of the call
+    private @Nullable Listener<Q> listener; // used only by callbacks, like the field below
+    private boolean told; // true if the listener has been notified of the end of the call
     private boolean compressed; // used by one thread after another
     private volatile boolean closed;
     private volatile boolean cancelled;
@@ -132,13 +133,13 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         callback(() -> tell(Listener::onHalfClose));
     }
 
-    /** The requests have ended early: the call is over, or a request was invalid. */
+    /** Called when the requests have ended early, because the call has ended or a request was invalid. */
     @Override
     public void onError(Throwable reason) {
         cancelled(String.valueOf(Thrown.message(reason)));
     }
 
-    /** The call was cancelled. Any thread may call this, also an event loop, several times. */
+    /** Called when the call was cancelled. Any thread may call this, including an event loop, and repeatedly. */
     private void cancelled(String reason) {
         if (closed || cancelled) {
             return;
@@ -146,11 +147,11 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         cancelled = true;
         Throwable cause = Status.CANCELLED.withDescription(reason).asRuntimeException();
         Executor elsewhere = ForkJoinPool.commonPool();
-        elsewhere.execute(() -> context.cancel(cause)); // at once, even while the service is busy
+        elsewhere.execute(() -> context.cancel(cause)); // immediately, even while the service is busy
         callbacks.run(serving.wrap(() -> inContext(() -> tellEnd(Listener::onCancel))), elsewhere);
     }
 
-    /** The service, an interceptor or a marshaller has thrown an exception. */
+    /** Called when the service, an interceptor or a marshaller has thrown an exception. */
     private void failed(Throwable thrown) {
         if (closed || cancelled) {
             Thrown.log(

@@ -5,13 +5,14 @@ import io.grpc.Metadata.Key;
 import java.util.Locale;
 
 /**
- * Converts between gRPC's metadata, where names of binary values must end in {@code -bin}, and Tern's, where they may.
+ * Converts between gRPC's metadata and Tern's. In gRPC, names of binary values must end in {@code -bin}. In Tern they
+ * may.
  */
 final class GrpcMetadata {
 
     private static final String BINARY = Metadata.BINARY_HEADER_SUFFIX;
 
-    /** The prefix of names of gRPC itself: status, message, encodings. */
+    /** The prefix of names that gRPC itself uses: status, message, encodings. */
     private static final String RESERVED = "grpc-";
 
     private GrpcMetadata() {}
@@ -20,7 +21,7 @@ final class GrpcMetadata {
     static Metadata from(tern.rpc.Metadata metadata) {
         Metadata converted = new Metadata();
         metadata.forEach((name, value) -> {
-            if (isAscii(name)) { // other letters may become ASCII in lower case, which changes the name
+            if (isAscii(name)) { // other letters may become ASCII in lower case, which would change the name
                 put(converted, name.toLowerCase(Locale.ROOT), value);
             }
         });
@@ -45,7 +46,7 @@ final class GrpcMetadata {
                 converted.put(Key.of(name, Metadata.ASCII_STRING_MARSHALLER), (String) value);
             }
         } catch (IllegalArgumentException e) {
-            // gRPC does not permit the name, so a gRPC service could not read it.
+            // gRPC does not permit the name, so a gRPC service could not read it
         }
     }
 

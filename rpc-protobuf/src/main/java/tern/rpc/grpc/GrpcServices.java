@@ -87,8 +87,8 @@ public final class GrpcServices {
     }
 
     /**
-     * The side effects by the method's attributes, or by {@code idempotency_level} in the {@code .proto} file, which
-     * generated code omits.
+     * The side effects according to the method's attributes. If there are none, {@code idempotency_level} in the {@code
+     * .proto} file is used, which generated code does not contain.
      */
     private static Effects effects(io.grpc.MethodDescriptor<?, ?> method) {
         Object descriptor = descriptor(method.getSchemaDescriptor());
@@ -113,7 +113,7 @@ public final class GrpcServices {
         }
     }
 
-    /** The timer for deadlines of contexts. Its thread ends when there are none. */
+    /** The timer for deadlines of contexts. Its thread ends when there are no deadlines. */
     private static ScheduledExecutorService timer() {
         ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
             Thread thread = new Thread(task, "rpc-grpc-deadlines");

@@ -27,7 +27,7 @@ final class GrpcStatus {
 
     private GrpcStatus() {}
 
-    /** The failure for a status. */
+    /** Returns the failure for a status. */
     static RpcException exception(Status status, Metadata trailers) {
         String description = status.getDescription();
         return new RpcException(new tern.rpc.Status(
@@ -36,7 +36,10 @@ final class GrpcStatus {
                 details(trailers.get(DETAILS))));
     }
 
-    /** The failure for an exception of a service: its status if it has one, else the exception itself. */
+    /**
+     * Returns the failure for an exception of a service. It has the status of the exception, if there is one; otherwise
+     * the exception itself is returned.
+     */
     static Throwable exception(Throwable thrown) {
         if (thrown instanceof StatusRuntimeException failure) {
             return exception(failure.getStatus(), orEmpty(failure.getTrailers()));
@@ -67,7 +70,7 @@ final class GrpcStatus {
                 }
             }
         } catch (SerializationException e) {
-            return List.of(); // the service sent its own value there
+            return List.of(); // the service sent a value of its own in this trailer
         }
         return details;
     }

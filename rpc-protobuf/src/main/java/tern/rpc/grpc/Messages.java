@@ -9,11 +9,12 @@ import java.io.InputStream;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * Converts the messages of a gRPC method: generated protobuf messages stay as they are, so that JSON is possible too;
- * all others become bytes.
+ * Converts the messages of a gRPC method. Generated protobuf messages stay unchanged, so that JSON is possible too. All
+ * other messages become bytes.
  *
- * @param requestType the class of the message, or {@code byte[]}
- * @param responseType likewise; both are messages, or both are bytes
+ * @param requestType the class of the request message, or {@code byte[]}
+ * @param responseType the class of the response message, or {@code byte[]}; either both types are messages or both are
+ *     bytes
  */
 record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q> requests, Marshaller<A> responses) {
 
@@ -26,7 +27,7 @@ record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q>
         return new Messages<>(bytes ? byte[].class : request, bytes ? byte[].class : response, requests, responses);
     }
 
-    /** The class of a generated message, else {@code byte[]}. */
+    /** The class of a generated message; {@code byte[]} for other messages. */
     private static Class<?> messageClass(Marshaller<?> marshaller) {
         if (marshaller instanceof ReflectableMarshaller<?> reflectable) {
             Class<?> type = reflectable.getMessageClass();

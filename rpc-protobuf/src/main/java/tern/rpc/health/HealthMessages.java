@@ -7,20 +7,20 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The two messages of {@code grpc.health.v1}, encoded and decoded by hand: a request with a name, a response with a
- * number.
+ * The two messages of {@code grpc.health.v1}: a request with a name, and a response with a number. They are encoded and
+ * decoded without protobuf.
  */
 final class HealthMessages {
 
-    private static final int SERVICE = 1; // HealthCheckRequest.service
-    private static final int STATUS = 1; // HealthCheckResponse.status
+    private static final int SERVICE = 1; // number of the field HealthCheckRequest.service
+    private static final int STATUS = 1; // number of the field HealthCheckResponse.status
 
     private HealthMessages() {}
 
     /**
      * The name in a request. Unknown fields are skipped.
      *
-     * @throws RpcException INVALID_ARGUMENT if the bytes are no such message
+     * @throws RpcException INVALID_ARGUMENT if the bytes are not such a message
      */
     static String service(byte[] request) {
         String service = "";

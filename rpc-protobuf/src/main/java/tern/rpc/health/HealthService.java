@@ -22,8 +22,8 @@ import tern.rpc.transport.AcceptedTokens;
 /**
  * The service {@code grpc.health.v1.Health}, which reports by name whether the server accepts calls. The empty name
  * stands for the whole server. {@link #add} and {@link #set(String, ServingStatus)} add other names. While the whole
- * server does not serve, none of its services does. Callers need no token, because probes have none and the status is
- * no secret.
+ * server is not serving, none of its services is. Callers need no token, because probes have none and the status is not
+ * secret.
  *
  * <p>Thread-safe. Watchers are notified on the thread that makes the change.
  */
@@ -49,9 +49,7 @@ public final class HealthService {
         statuses.put(WHOLE_SERVER, ServingStatus.SERVING);
     }
 
-    /**
-     * The export for callers. It answers even while the server refuses all other calls. Each server exports it once.
-     */
+    /** Exports the service. It answers even while the server refuses all other calls. Each server exports it once. */
     public ServiceExport export() {
         return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Attributes.DEFAULT_WEIGHT, true);
     }
@@ -73,7 +71,7 @@ public final class HealthService {
     /**
      * Sets the status of a service. Does nothing after {@link #shutDown}.
      *
-     * @param service the name that callers use: that of the interface, or a service key
+     * @param service the name that callers use: the name of the interface, or a service key
      */
     public void set(String service, ServingStatus status) {
         synchronized (this) {
@@ -96,8 +94,8 @@ public final class HealthService {
     }
 
     /**
-     * Sets every status to NOT_SERVING for good. Watchers are notified and their calls end. Called before the server
-     * drains.
+     * Permanently sets every status to NOT_SERVING. Watchers are notified, and their calls end. Called before the
+     * server drains.
      */
     public void shutDown() {
         List<HealthWatch> ended;

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One watcher of a name. It gets the status at once and then every change. A slow watcher gets the last of several
- * changes. Thread-safe.
+ * One watcher of a name. It immediately gets the status, and then every change. If a slow watcher misses changes, it
+ * gets the last one. Thread-safe.
  */
 final class HealthWatch implements Flow.Subscription {
 
@@ -15,9 +15,9 @@ final class HealthWatch implements Flow.Subscription {
     private final String service;
     private final Flow.Subscriber<? super byte[]> caller;
     private final AtomicLong wanted = new AtomicLong();
-    private final AtomicInteger changes = new AtomicInteger(); // changes that were not sent yet
+    private final AtomicInteger changes = new AtomicInteger(); // number of changes that were not sent yet
     private volatile boolean over;
-    private @Nullable ServingStatus told; // used by the thread that took changes from zero
+    private @Nullable ServingStatus told; // used by the thread that increments changes from zero
 
     private HealthWatch(HealthService health, String service, Flow.Subscriber<? super byte[]> caller) {
         this.health = health;
@@ -50,7 +50,7 @@ final class HealthWatch implements Flow.Subscription {
         end();
     }
 
-    /** Sends the latest change. One thread at a time sends; other threads leave their change to it. */
+    /** Sends the latest change. One thread at a time sends. Other threads leave their changes to it. */
     void changed() {
         if (changes.getAndIncrement() != 0) {
             return;

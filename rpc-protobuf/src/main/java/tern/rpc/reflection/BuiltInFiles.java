@@ -13,7 +13,7 @@ import com.google.protobuf.DescriptorProtos.ServiceDescriptorProto;
 import java.util.List;
 import java.util.Map;
 
-/** The published files of services whose messages are encoded by hand (docs/wire-protocol.md 6). */
+/** The published files of services whose messages are encoded without protobuf (docs/wire-protocol.md 6). */
 final class BuiltInFiles {
 
     private static final String HEALTH = "grpc.health.v1.Health";

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An index of protobuf files and their declarations, by full names. Filled at start-up, then constant. If two files
- * have the same name or declare the same name, the first one counts.
+ * have the same name, or declare the same name, the first file is used.
  */
 final class FileIndex {
 
@@ -68,7 +68,10 @@ final class FileIndex {
         message.getExtensionList().forEach(extension -> addExtension(file, fullName, extension));
     }
 
-    /** Adds an enum. Its values are names beside it, not inside it (descriptor.proto, EnumValueDescriptorProto). */
+    /**
+     * Adds an enum. The names of its values belong to the scope of the enum, not to the enum itself (descriptor.proto,
+     * EnumValueDescriptorProto).
+     */
     private void addEnum(String file, String scope, EnumDescriptorProto enumeration) {
         addSymbol(file, scope, enumeration.getName());
         for (EnumValueDescriptorProto value : enumeration.getValueList()) {
@@ -90,7 +93,7 @@ final class FileIndex {
         return fullName;
     }
 
-    /** The name if there is such a file, else null. */
+    /** Returns the name if there is such a file, otherwise null. */
     @Nullable
     String file(String name) {
         return files.containsKey(name) ? name : null;
@@ -116,7 +119,7 @@ final class FileIndex {
         return extensions.getOrDefault(message, new TreeMap<>()).keySet();
     }
 
-    /** The encoded file, followed by all of its dependencies, each once. */
+    /** The encoded file, followed by each of its dependencies once. */
     List<byte[]> withDependencies(String name) {
         Set<String> reached = new LinkedHashSet<>(List.of(name));
         List<String> open = new ArrayList<>(reached);

@@ -33,7 +33,8 @@ final class MadeFile {
     private static final Pattern PACKAGE = Pattern.compile("\\b[a-z]\\w*\\.");
 
     /**
-     * The numbers of the field "service" of a file and "method" of a service, for paths of comments (descriptor.proto).
+     * The numbers of the field "service" of a file and the field "method" of a service, for the paths of comments
+     * (descriptor.proto).
      */
     private static final int FILE_SERVICE = 6;
 
@@ -114,7 +115,7 @@ final class MadeFile {
         return parameters.size() == 1 ? Value.getDescriptor() : ListValue.getDescriptor();
     }
 
-    /** The signature without packages. */
+    /** The signature without package names. */
     private static String signature(MethodDescriptor method) {
         String full = IntStream.range(0, method.parameters().size())
                 .mapToObj(i -> method.parameters().get(i) + " "

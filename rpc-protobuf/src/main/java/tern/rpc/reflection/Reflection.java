@@ -19,7 +19,7 @@ final class Reflection {
     /**
      * Answers a request.
      *
-     * @throws tern.rpc.RpcException INVALID_ARGUMENT if it is no request of reflection
+     * @throws tern.rpc.RpcException INVALID_ARGUMENT if it is not a reflection request
      */
     byte[] answer(byte[] bytes) {
         ReflectionRequest request = ReflectionRequest.read(bytes);

@@ -9,7 +9,7 @@ import tern.rpc.StatusCode;
 /**
  * A request.
  *
- * @param bytes the whole request, which the answer repeats
+ * @param bytes the whole request, which the answer contains
  * @param name the name of a file, a symbol or a message; empty for a list of services
  * @param number the number of an extension
  */
@@ -37,7 +37,7 @@ record ReflectionRequest(byte[] bytes, String host, Kind kind, String name, int 
     /**
      * Decodes a request.
      *
-     * @throws RpcException INVALID_ARGUMENT if the bytes are no such message
+     * @throws RpcException INVALID_ARGUMENT if the bytes are not such a message
      */
     static ReflectionRequest read(byte[] bytes) {
         try {

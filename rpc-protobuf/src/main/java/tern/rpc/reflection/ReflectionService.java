@@ -14,8 +14,8 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Server reflection: tools such as grpcurl list the services and their messages. Every caller of it learns the names
- * and types of all services, so it is only exported on request.
+ * Server reflection: tools such as grpcurl list the services and their messages. Every caller can read the names and
+ * types of all services, so reflection is exported only on request.
  *
  * <p>A service with protobuf messages is described by its own file, or by a generated one. A plain Java interface is
  * described by a generated file. There a method takes a {@code google.protobuf.Value} for its only parameter, or a
@@ -61,7 +61,7 @@ public final class ReflectionService {
                 Attributes.DEFAULT_WEIGHT);
     }
 
-    /** Publishes one answer for each request. A request is taken when an answer is requested. */
+    /** Publishes one answer for each request. The next request is read when an answer is requested. */
     private static Flow.Publisher<byte[]> answers(Flow.Publisher<byte[]> requests, Reflection reflection) {
         return caller -> requests.subscribe(new Conversation(caller, reflection));
     }

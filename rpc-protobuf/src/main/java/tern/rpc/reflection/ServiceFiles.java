@@ -13,7 +13,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.Payload;
 import tern.rpc.ValueType;
 
-/** Finds or generates the file of each service. Used once. */
+/** Finds or generates the file of each service. Each instance is used once. */
 final class ServiceFiles {
 
     private final FileIndex index = new FileIndex();
@@ -52,7 +52,9 @@ final class ServiceFiles {
         }
     }
 
-    /** The file of a message of the service that also declares the service, as generated files do. */
+    /**
+     * The file that declares a message of the service, if it also declares the service itself, as generated files do.
+     */
     private static @Nullable FileDescriptor declaring(tern.rpc.ServiceDescriptor service) {
         for (FileDescriptor file : filesOfMessages(service)) {
             for (ServiceDescriptor declared : file.getServices()) {

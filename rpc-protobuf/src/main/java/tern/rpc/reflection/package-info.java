@@ -1,6 +1,6 @@
 /**
- * Describes the exported services to callers who ask, as {@code grpc.reflection.v1} and {@code v1alpha}
- * (docs/wire-protocol.md 6.2). Needs {@code com.google.protobuf:protobuf-java}.
+ * Describes the exported services to callers, as {@code grpc.reflection.v1} and {@code v1alpha} (docs/wire-protocol.md
+ * 6.2). Needs {@code com.google.protobuf:protobuf-java}.
  */
 @NullMarked
 package tern.rpc.reflection;

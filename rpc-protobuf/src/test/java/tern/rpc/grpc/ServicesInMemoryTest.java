@@ -50,7 +50,7 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
 
-/** Services of gRPC, health and reflection without a network. The client of Tern sends and receives bytes. */
+/** Tests gRPC services, health and reflection without a network. Tern's client sends and receives bytes. */
 @Timeout(60)
 class ServicesInMemoryTest {
 

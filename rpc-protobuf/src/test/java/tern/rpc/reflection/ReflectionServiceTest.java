@@ -83,7 +83,7 @@ class ReflectionServiceTest {
         void call();
     }
 
-    // ---- which services there are
+    // ---- the list of services
 
     @Test
     void servicesOfAllExportsAreListedOnceAndInOrder() throws Exception {
@@ -282,7 +282,7 @@ class ReflectionServiceTest {
                 .isEmpty();
     }
 
-    // ---- the services that are built in
+    // ---- the built-in services
 
     @Test
     void healthIsDescribedByItsPublicFile() throws Exception {
@@ -362,7 +362,7 @@ class ReflectionServiceTest {
         assertThat(requests.hasSubscribers()).isFalse();
     }
 
-    // ---- asking
+    // ---- requests
 
     private static ServerReflectionRequest list() {
         return ServerReflectionRequest.newBuilder().setListServices("").build();
@@ -435,7 +435,7 @@ class ReflectionServiceTest {
         return files;
     }
 
-    /** Returns the requested file, built only from its dependencies, as a tool does. */
+    /** Returns the requested file, built only from its dependencies, as a command-line tool does. */
     private static FileDescriptor file(ServerReflectionRequest request, ServiceExport... exports) throws Exception {
         List<FileDescriptorProto> files = protos(request, exports);
         Map<String, FileDescriptorProto> byName = new HashMap<>();

@@ -21,9 +21,9 @@ final class Relay implements AutoCloseable {
 
     private final int serverPort;
     private final int port;
-    // by the relay's local port of the connection to the server
+    // indexed by the local port of the relay's connection to the server
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
-    private ServerSocket listening; // guarded by this, like the next field
+    private ServerSocket listening; // guarded by this, like the field below
     private Thread accepting;
 
     Relay(int serverPort) {
@@ -64,7 +64,7 @@ final class Relay implements AutoCloseable {
             try {
                 passOn(from, from.accept());
             } catch (IOException e) {
-                // closed by refuse() or close(), or the client has disconnected already
+                // closed by refuse() or close(), or the client has already disconnected
             }
         }
     }
@@ -125,8 +125,8 @@ final class Relay implements AutoCloseable {
     }
 
     /**
-     * Closes the port and every connection. The operating system still accepts connections until the accepting thread
-     * has left, so this method waits for that thread.
+     * Closes the port and every connection. The operating system accepts connections until the accepting thread has
+     * ended, so this method waits for that thread.
      */
     synchronized void refuse() {
         try {

@@ -16,9 +16,9 @@ import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
- * A test of a few services and components with nothing of Spring Boot but Tern. References call the server of the test in
- * memory ({@code rpc.client.url=local}); services listen on a free port as well. {@code @MockitoBean} and the like replace
- * what is missing.
+ * A test of a few services and components in which Spring Boot configures only Tern. References call the server of the
+ * test in memory ({@code rpc.client.url=local}). Services also listen on a free port. Missing beans can be replaced,
+ * for example by {@code @MockitoBean}.
  *
  * <pre>{@code
  * @RpcTest({PoliteGreetings.class, Visitor.class})
@@ -44,7 +44,7 @@ import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 })
 public @interface RpcTest {
 
-    /** The services and components of the test. Nothing is found by scanning. */
+    /** The services and components of the test. There is no component scan. */
     @AliasFor(annotation = SpringBootTest.class, attribute = "classes")
     Class<?>[] value();
 }

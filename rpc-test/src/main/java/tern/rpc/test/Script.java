@@ -34,7 +34,7 @@ public final class Script {
     private final String method;
     private final List<MethodDescriptor> overloads;
     private final Deque<Step> steps = new ArrayDeque<>(); // guarded by this
-    private Duration delay = Duration.ZERO; // guarded by this; delay of the next step to be added
+    private Duration delay = Duration.ZERO; // delay of the next step to be added; guarded by this
     private @Nullable Step last; // guarded by this
 
     Script(String method, List<MethodDescriptor> overloads) {
@@ -77,7 +77,7 @@ public final class Script {
         return this;
     }
 
-    /** Fails with a status, as a call whose method ran. */
+    /** Fails with a status, like a call whose method ran. */
     public Script fail(StatusCode code, String description) {
         return fail(new RpcException(code, description));
     }
@@ -87,7 +87,7 @@ public final class Script {
         return add("fail(" + exception + ")", (arguments, drop) -> CompletableFuture.failedFuture(exception));
     }
 
-    /** Refuses the call as a full server does: RESOURCE_EXHAUSTED, not executed. */
+    /** Refuses the call like a full server, with RESOURCE_EXHAUSTED and not executed. */
     public Script refuse() {
         return add(
                 "refuse()",

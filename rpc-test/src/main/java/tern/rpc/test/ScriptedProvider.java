@@ -47,8 +47,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * A provider for tests of consumers. It listens on a free port of the loopback interface, speaks every protocol, does with
- * each call what a script says, and records the calls. It listens from its creation to {@link #close}. Thread-safe.
+ * A provider for tests of consumers. It listens on a free port of the loopback interface, supports every protocol,
+ * answers each call as a script says, and records the calls. It listens from its creation until {@link #close}.
+ * Thread-safe.
  *
  * <pre>{@code
  * @RegisterExtension
@@ -67,8 +68,8 @@ import tern.rpc.server.ServiceExport;
  * }
  * }</pre>
  *
- * <p>As a JUnit extension it forgets scripts and calls, and accepts connections again, after each test. It is closed after
- * the class (static field) or the test (field).
+ * <p>As a JUnit extension it discards scripts and calls after each test, and accepts connections again. A provider in a
+ * static field is closed after the test class, one in an instance field after the test.
  */
 public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AutoCloseable {
 
@@ -150,8 +151,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Returns host and port, such as {@code 127.0.0.1:40123}, for {@code rpc.client.url} if references name their
-     * protocol.
+     * Returns host and port, such as {@code 127.0.0.1:40123}. Suitable for {@code rpc.client.url} if references name
+     * their protocol.
      */
     public String address() {
         return InetAddress.getLoopbackAddress().getHostAddress() + ":" + relay.port();
@@ -246,7 +247,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Creates the target object of a service. Only streaming calls reach it; a filter answers all others. */
+    /** Creates the target object of a service. Only streaming calls reach it, because a filter answers all others. */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(
                 type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> switch (method.getName()) {
@@ -299,8 +300,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Waits until the method was called this number of times, for calls whose end the caller cannot see, such as
-     * one-way calls. Fails after the given time.
+     * Waits until the method was called this number of times. Intended for calls whose end the caller cannot see, such
+     * as one-way calls. Fails after the given time.
      */
     public void awaitCalls(String method, int times, Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
@@ -321,7 +322,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return seen.isEmpty() ? "" : seen.stream().map(SeenCall::toString).collect(Collectors.joining(", ", ": ", ""));
     }
 
-    /** Forgets scripts and calls, and accepts connections again. */
+    /** Discards scripts and calls, and accepts connections again. */
     public void reset() {
         scripts.clear();
         synchronized (calls) {
@@ -345,7 +346,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
      * whose contexts end earlier.
      */
     private void closeWith(ExtensionContext context) {
-        ExtensionContext.Store store = context.getStore(NAMESPACE); // also finds values of parent contexts
+        ExtensionContext.Store store = context.getStore(NAMESPACE); // this also finds values of parent contexts
         if (store.get(this) == null) {
             store.put(this, (AutoCloseable) this::close);
         }

@@ -9,9 +9,9 @@ import tern.rpc.ServiceKey;
 /**
  * A call that a {@link ScriptedProvider} received.
  *
- * @param arguments arguments of the method, without the messages of a stream; may contain null
- * @param metadata headers of the call
- * @param protocol protocol of the call: {@code dubbo}, {@code tri}, {@code http} …
+ * @param arguments the arguments of the method, without the messages of a stream; may contain null
+ * @param metadata the headers of the call
+ * @param protocol the protocol of the call: {@code dubbo}, {@code tri}, {@code http} …
  */
 public record SeenCall(
         ServiceKey service, String method, List<@Nullable Object> arguments, Metadata metadata, String protocol) {

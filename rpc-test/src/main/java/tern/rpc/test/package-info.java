@@ -1,4 +1,4 @@
-/** Support for tests of providers and consumers: a provider with a script, and a test slice for Spring Boot. */
+/** Support for tests of providers and consumers: a scripted provider, and a test slice for Spring Boot. */
 @NullMarked
 package tern.rpc.test;
 

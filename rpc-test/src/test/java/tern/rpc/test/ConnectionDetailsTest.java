@@ -30,7 +30,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcConnectionDetails;
 import tern.rpc.spring.RpcReference;
 
-/** Tests addresses that come from beans: those of the application, and those of simulated containers. */
+/** Tests addresses that come from beans of the application or of simulated containers. */
 @Timeout(120)
 class ConnectionDetailsTest {
 
@@ -114,12 +114,12 @@ class ConnectionDetailsTest {
 
         @Override
         public void start() {
-            // there is nothing to start
+            // nothing to start
         }
 
         @Override
         public void stop() {
-            // there is nothing to stop
+            // nothing to stop
         }
 
         @Override

@@ -12,7 +12,7 @@ public interface AnswerReader {
      * Reads bytes received for the answer to a call.
      *
      * @return the answer, or null until all of its bytes have arrived; the answer keeps no reference to the given bytes
-     * @throws tern.rpc.RpcException if the answer is invalid; nothing more on this connection can then be decoded
+     * @throws tern.rpc.RpcException if the answer is invalid; nothing further on this connection can then be decoded
      */
     @Nullable
     Answer read(ByteBuf in, PendingCall call);
@@ -20,6 +20,6 @@ public interface AnswerReader {
     /** Whether the connection may be reused after the last answer. */
     boolean keepsAlive();
 
-    /** The missing bytes of the current answer, as far as they are known. */
+    /** The number of missing bytes of the current answer, as far as known. */
     int missingBytes();
 }

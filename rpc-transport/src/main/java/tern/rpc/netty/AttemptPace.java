@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Permits calls that find no connection to start an attempt to connect, at most one in half a second. A provider that
- * has returned is therefore reached before the end of a long pause. Thread-safe.
+ * Lets calls that find no connection start an attempt to connect, at most one every half second. A provider that has
+ * returned is therefore reached before a long pause ends. Thread-safe.
  */
 final class AttemptPace {
 

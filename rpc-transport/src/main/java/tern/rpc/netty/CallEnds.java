@@ -9,17 +9,17 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.transport.PendingCall;
 
-/** The failures of calls without an answer, the same for every kind of connection. */
+/** The failures of calls without an answer. They are the same for every kind of connection. */
 final class CallEnds {
 
     private CallEnds() {}
 
-    /** The connection of the call was lost. */
+    /** The failure of a call whose connection was lost. */
     static RpcException lost(PendingCall call, Endpoint endpoint, String reason, Executed executed) {
         return RpcException.refusal(StatusCode.UNAVAILABLE, call + " at " + endpoint + ": " + reason, executed);
     }
 
-    /** The request of the call cannot be encoded. */
+    /** The failure of a call whose request cannot be encoded. */
     static RpcException unsendable(PendingCall call, Endpoint endpoint, Throwable cause) {
         if (cause instanceof RpcException known) {
             return known;

@@ -25,14 +25,14 @@ import tern.rpc.transport.TimeOuts;
 /**
  * A socket on which blocking callers make their exchanges themselves, one at a time. The caller's thread connects,
  * writes and reads, so no thread must be woken. A thread that ends a call before its answer closes the socket, which
- * ends the wait. Fields without a comment belong to the thread that owns the connection: its caller, or the thread that
- * took it out of the idle ones.
+ * ends the wait. Fields without a comment are confined to the thread that owns the connection: its caller, or the
+ * thread that took it from the idle connections.
  */
 final class CallerConnection implements PendingCall.Carrier {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallerConnection.class);
 
-    /** The most bytes read or written at once, so that the JVM's buffers of the thread stay small. */
+    /** Maximum number of bytes read or written at once, so that the JVM's per-thread buffers stay small. */
     private static final int MAX_BYTES = 64 << 10;
 
     private static final int USUAL_BYTES = 8 << 10;
@@ -43,17 +43,17 @@ final class CallerConnection implements PendingCall.Carrier {
     interface Owner {
         void connected(CallerConnection connection);
 
-        /** The connection is free for the next call. */
+        /** Called when the connection is free for the next call. */
         void released(CallerConnection connection);
 
-        /** An answer arrived after the end of its call. */
+        /** Called when an answer arrives after the end of its call. */
         void answeredLate();
 
         /**
-         * The connection is closed. Called once.
+         * Called once, when the connection is closed.
          *
-         * @param unreachable the reason why there never was a connection; null if there was one, or if it was no longer
-         *     wanted
+         * @param unreachable the reason why the server was never reached; null if it was, or if the connection was no
+         *     longer wanted
          */
         void gone(CallerConnection connection, @Nullable String unreachable);
     }
@@ -79,7 +79,7 @@ final class CallerConnection implements PendingCall.Carrier {
         this.owner = owner;
     }
 
-    /** Accepts a call. It is sent when its caller waits for it. */
+    /** Accepts a call. The call is sent when its caller waits for it. */
     void carry(PendingCall call, byte[][] encoded) {
         int bytes = 0;
         for (byte[] part : encoded) {
@@ -94,7 +94,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    // ---- the caller's thread
+    // ---- Methods of the caller's thread
 
     @Override
     public void awaited(PendingCall call) {
@@ -119,7 +119,8 @@ final class CallerConnection implements PendingCall.Carrier {
         try {
             write(call, socket);
         } catch (IOException e) {
-            Answer early = answerAfter(call, socket, e); // from a server that did not read the whole request
+            // from a server that answered without reading the whole request
+            Answer early = answerAfter(call, socket, e);
             answered(call, early, false);
             return;
         }
@@ -139,10 +140,11 @@ final class CallerConnection implements PendingCall.Carrier {
         SocketChannel made = SocketChannel.open();
         channel = made;
         if (isClosed()) {
-            made.close(); // the thread that closed the connection may not have seen the channel
+            made.close(); // the thread that closed the connection may have missed the new channel
         }
         made.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        made.socket().connect(address, (int) settings.connectTimeout().toMillis()); // or until the sweep closes it
+        // waits for the connection, unless the sweep closes it earlier
+        made.socket().connect(address, (int) settings.connectTimeout().toMillis());
         connected = true;
         owner.connected(this);
         return made;
@@ -156,7 +158,7 @@ final class CallerConnection implements PendingCall.Carrier {
         byte[][] parts = request;
         request = new byte[0][];
         if (call.isDone()) {
-            return; // and the connection is closed, or will be
+            return; // the connection is already closed or is about to be closed
         }
         call.sent();
         for (byte[] part : parts) {
@@ -182,7 +184,9 @@ final class CallerConnection implements PendingCall.Carrier {
         return answer;
     }
 
-    /** @return the answer; null if the connection ends before */
+    /**
+     * @return the answer; null if the connection ends first
+     */
     private @Nullable Answer read(PendingCall call, SocketChannel socket) throws IOException {
         while (true) {
             makeRoom(Math.max(USUAL_BYTES, Math.min(MAX_BYTES, reader.missingBytes())));
@@ -209,9 +213,9 @@ final class CallerConnection implements PendingCall.Carrier {
 
     private void answered(PendingCall call, Answer answer, boolean reusable) {
         if (unread.capacity() > USUAL_BYTES) {
-            unread = Unpooled.EMPTY_BUFFER; // one large answer must not keep a large buffer
+            unread = Unpooled.EMPTY_BUFFER; // a large answer must not leave a large buffer behind
         }
-        current = null; // first: from now on the connection may be lost
+        current = null; // cleared first, because the connection may be lost from now on
         if (!call.answer(answer)) {
             owner.answeredLate();
             close("its call was given up");
@@ -223,20 +227,23 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    /** Ends the call without an answer. An interrupted caller reports the interrupt itself. */
+    /** Ends the call without an answer. An interrupted caller reports the interrupt itself, so no failure is set. */
     private void ended(PendingCall call, String reason) {
         if (call.isDone() || !Thread.currentThread().isInterrupted()) {
             close(reason);
         }
     }
 
-    // ---- the thread that took the connection out of the idle ones
+    // ---- Methods of the thread that took the connection from the idle connections
 
     long idleSinceNanos() {
         return idleSinceNanos;
     }
 
-    /** Whether the connection can be reused after everything received from the server. If not, it is closed. */
+    /**
+     * Whether the connection can be reused. Reads what the server has sent meanwhile, and closes the connection if it
+     * cannot be reused.
+     */
     boolean isFresh() {
         SocketChannel socket = Objects.requireNonNull(channel);
         unread = Unpooled.EMPTY_BUFFER; // idle connections keep no buffer
@@ -256,9 +263,9 @@ final class CallerConnection implements PendingCall.Carrier {
         return false;
     }
 
-    // ---- any thread
+    // ---- Methods of any thread
 
-    /** The call ended without an answer. */
+    /** Closes the connection, because the call ended without an answer. */
     @Override
     public void abandoned(PendingCall call) {
         if (current == call) {
@@ -279,7 +286,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    /** Closes the connection, once. A call that waits for an answer fails. */
+    /** Closes the connection once. A call that waits for an answer fails. */
     void close(String reason) {
         if (!closeReason.compareAndSet(null, reason)) {
             return;
@@ -298,7 +305,7 @@ final class CallerConnection implements PendingCall.Carrier {
         try {
             owner.gone(
                     this,
-                    unreachable ? reason : null); // first: a retry that follows at once must find the next connection
+                    unreachable ? reason : null); // called first, so that an immediate retry finds the next connection
         } finally {
             if (lost != null) {
                 lose(lost);

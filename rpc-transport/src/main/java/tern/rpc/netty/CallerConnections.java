@@ -14,25 +14,24 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The sockets to one endpoint on which blocking callers make their exchanges themselves. The most recently used one is
- * taken first. An event loop only watches the time: it ends late calls and checks from time to time whether the server
+ * The sockets to one endpoint on which blocking callers make their exchanges themselves. The most recently used socket
+ * is taken first. An event loop only watches the time: it ends late calls, and checks periodically whether the server
  * has closed idle sockets. Thread-safe.
  */
 final class CallerConnections implements CallerConnection.Owner {
 
-    /** The longest delay of a failure after the deadline. */
+    /** Maximum delay of a failure after the deadline. */
     private static final long SWEEP_MILLIS = 20;
 
-    /** The longest time until a closed idle connection is noticed. */
+    /** Maximum time until a closed idle connection is noticed. */
     private static final long LOOK_MILLIS = 1_000;
 
     /**
-     * A connection used this recently is reused without a check, because the check costs as much as a small part of a
-     * call.
+     * A connection used this recently is reused without a check, because the check costs a noticeable part of a call.
      */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** Limits the number of connections and knows whether there is a server. */
+    /** Limits the number of connections, and knows whether the server can be reached. */
     interface Owner {
         /**
          * Reserves a place for a connection.
@@ -43,13 +42,13 @@ final class CallerConnections implements CallerConnection.Owner {
 
         void connected();
 
-        /** A complete answer was read. */
+        /** Called when a complete answer was read. */
         void heard();
 
         /**
-         * A connection has ended.
+         * Called when a connection has ended.
          *
-         * @param unreachable null if the server was reached
+         * @param unreachable the reason why the server was not reached; null if it was reached
          */
         void gone(@Nullable String unreachable);
     }
@@ -82,7 +81,7 @@ final class CallerConnections implements CallerConnection.Owner {
     /**
      * Encodes the request of a caller that is about to wait, and assigns a connection.
      *
-     * @return false if there is no connection for it; the call is then unchanged
+     * @return false if there is no connection for the call; the call is then unchanged
      */
     boolean send(PendingCall call) {
         byte[][] request;
@@ -119,7 +118,7 @@ final class CallerConnections implements CallerConnection.Owner {
         return made;
     }
 
-    /** Closes an idle connection to free its place. */
+    /** Closes an idle connection to make room for another one. */
     boolean giveUpOne() {
         CallerConnection given = idle.pollLast();
         if (given == null || !all.remove(given)) {
@@ -157,7 +156,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
     }
 
-    // ---- the clock
+    // ---- Timers
 
     private void sweepLater() {
         if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
@@ -178,7 +177,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            sweepLater(); // for a call that began meanwhile and still saw this task
+            sweepLater(); // for a call that began meanwhile and relied on this task
         }
     }
 
@@ -189,8 +188,8 @@ final class CallerConnections implements CallerConnection.Owner {
     }
 
     /**
-     * Closes connections that were idle for long or closed by the server. The connection is owned exclusively while it
-     * is checked.
+     * Closes connections that have been idle for long or were closed by the server. The connection is owned exclusively
+     * while it is checked.
      */
     private void look() {
         Deque<CallerConnection> kept = new ArrayDeque<>();
@@ -213,7 +212,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         looking.set(false);
         if (closed) {
-            closeAll("the client is closed"); // connections that were in use until now
+            closeAll("the client is closed"); // closes connections that were in use until now
         } else if (!idle.isEmpty()) {
             lookLater();
         }
@@ -227,7 +226,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
     }
 
-    // ---- figures and the end
+    // ---- Figures and close
 
     int inFlight() {
         return (int) all.stream().filter(CallerConnection::isBusy).count();

@@ -3,8 +3,8 @@ package tern.rpc.netty;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The protocol of exchanges that blocking callers make with one endpoint themselves, each on a socket of its own.
- * Thread-safe.
+ * The protocol for exchanges that blocking callers make themselves with one endpoint. Each exchange uses its own
+ * socket. Thread-safe.
  */
 public interface CallerExchanges {
 
@@ -16,6 +16,6 @@ public interface CallerExchanges {
      */
     byte[][] request(PendingCall call);
 
-    /** Creates the reader of one connection. */
+    /** Creates the reader for one connection. */
     AnswerReader newReader();
 }

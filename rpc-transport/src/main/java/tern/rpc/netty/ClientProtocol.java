@@ -16,11 +16,11 @@ import tern.rpc.transport.Token;
 /** A protocol on the connections of a client. Thread-safe. */
 public interface ClientProtocol {
 
-    /** The name in an address: {@code dubbo}. */
+    /** The name of the protocol in an address, such as {@code dubbo}. */
     String name();
 
     /**
-     * Prepares for calls of a service.
+     * Prepares the calls of a service.
      *
      * @throws IllegalArgumentException if a method cannot be called with this protocol; the message names it
      */
@@ -32,7 +32,7 @@ public interface ClientProtocol {
     }
 
     /**
-     * Whether a connection carries one call at a time, so that there are as many connections as calls. Handlers of such
+     * Whether a connection carries only one call at a time, so there are as many connections as calls. Handlers of such
      * a protocol call {@link Connection#released()} after each call, and there are no heartbeats.
      */
     default boolean isExclusive() {
@@ -40,14 +40,14 @@ public interface ClientProtocol {
     }
 
     /**
-     * The exchanges that blocking callers make themselves; null if only event loops use the sockets. Called for {@link
-     * #isExclusive} protocols only.
+     * The exchanges that blocking callers make themselves; null if only event loops use the sockets. Called only for
+     * {@link #isExclusive} protocols.
      */
     default @Nullable CallerExchanges callerExchanges(Endpoint endpoint, ClientTransportSettings settings) {
         return null;
     }
 
-    /** The form in which a token is sent. */
+    /** The form in which the protocol sends a token. */
     default CallToken carry(Token token) {
         return CallToken.bearer(token);
     }
@@ -69,15 +69,15 @@ public interface ClientProtocol {
      */
     ClientStream open(PendingCall call, ClientStream.Receiver receiver, Connection connection);
 
-    /** The command that cancels the call at the server; null if the protocol has none. */
+    /** The command that cancels the call at the server; null if the protocol has no such command. */
     @Nullable
     WriteCommand abandon(PendingCall call, Connection connection);
 
-    /** The heartbeat command; null if the protocol has none. */
+    /** The heartbeat command; null if the protocol has no heartbeats. */
     @Nullable
     WriteCommand ping(Connection connection);
 
-    /** Whether a server sends something on a new connection without a request. */
+    /** Whether a server of this protocol sends something on a new connection before any request. */
     default boolean isServerFirst() {
         return false;
     }
@@ -91,12 +91,12 @@ public interface ClientProtocol {
         return Match.YES;
     }
 
-    /** Whether the answers of this protocol are text, so that text does not prove another protocol. */
+    /** Whether the answers of this protocol are text. If so, text from a server does not prove another protocol. */
     default boolean isText() {
         return false;
     }
 
-    /** The time within which the answer to a heartbeat must arrive while no call waits. */
+    /** The time limit for the answer to a heartbeat while no call waits. */
     default Duration idlePatience(ClientTransportSettings settings) {
         return settings.heartbeat().multipliedBy(2);
     }

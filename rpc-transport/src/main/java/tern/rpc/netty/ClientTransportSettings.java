@@ -10,18 +10,19 @@ import tern.rpc.transport.Tls;
  * The connection settings and limits of a client (docs/limits.md).
  *
  * @param application the name sent to servers; may be empty
- * @param connectTimeout for one attempt
+ * @param connectTimeout the timeout of one attempt to connect
  * @param reconnectMin the pause after the first failed attempt; doubled after each failure, with full jitter
- * @param reconnectMax the longest pause
+ * @param reconnectMax the maximum pause
  * @param heartbeat the idle time after which the server is asked for a heartbeat; the connection is closed after three
- *     times this
+ *     times this time
  * @param probeAfter the time without an answer after which the server is asked for a heartbeat while calls wait
- * @param probeTimeout the time within which the answer to this heartbeat must arrive
- * @param maxInFlight the unanswered calls of one connection, 1 to {@value #MAX_IN_FLIGHT}; further calls are refused as
- *     not executed
- * @param maxQueuedBytes the bytes of requests that wait for the socket; further requests are refused as not executed
- * @param maxRequestBytes the largest request
- * @param maxResponseBytes the largest answer
+ * @param probeTimeout the time limit for the answer to this heartbeat
+ * @param maxInFlight the maximum number of unanswered calls on one connection, 1 to {@value #MAX_IN_FLIGHT}; further
+ *     calls are refused as not executed
+ * @param maxQueuedBytes the maximum size of requests that wait for the socket; further requests are refused as not
+ *     executed
+ * @param maxRequestBytes the maximum size of a request
+ * @param maxResponseBytes the maximum size of an answer
  * @param tls keys and trusted certificates, read for every new connection; null for no TLS
  */
 public record ClientTransportSettings(
@@ -38,7 +39,7 @@ public record ClientTransportSettings(
         int maxResponseBytes,
         @Nullable Supplier<Tls> tls) {
 
-    /** The highest {@code maxInFlight}. A connection allocates a table of two to four slots per call. */
+    /** Upper bound of {@code maxInFlight}. A connection allocates a table of two to four slots per call. */
     public static final int MAX_IN_FLIGHT = 1 << 20;
 
     public ClientTransportSettings {
@@ -50,7 +51,7 @@ public record ClientTransportSettings(
     /**
      * Creates settings without TLS.
      *
-     * @param maxMessageBytes the largest request and the largest answer
+     * @param maxMessageBytes the maximum size of a request and of an answer
      */
     public ClientTransportSettings(
             String application,
@@ -100,7 +101,7 @@ public record ClientTransportSettings(
 
     /**
      * @param min the pause after the first failed attempt; doubled after each failure, with full jitter
-     * @param max the longest pause
+     * @param max the maximum pause
      */
     public ClientTransportSettings withReconnect(Duration min, Duration max) {
         return with(draft -> {
@@ -116,7 +117,7 @@ public record ClientTransportSettings(
 
     /**
      * @param after the time without an answer after which the server is asked for a heartbeat while calls wait
-     * @param timeout the time within which the answer to this heartbeat must arrive
+     * @param timeout the time limit for the answer to this heartbeat
      */
     public ClientTransportSettings withProbe(Duration after, Duration timeout) {
         return with(draft -> {
@@ -125,24 +126,30 @@ public record ClientTransportSettings(
         });
     }
 
-    /** @param maxInFlight the largest number of unanswered calls of one connection */
+    /**
+     * @param maxInFlight the maximum number of unanswered calls on one connection
+     */
     public ClientTransportSettings withMaxInFlight(int maxInFlight) {
         return with(draft -> draft.maxInFlight = maxInFlight);
     }
 
-    /** @param maxQueuedBytes the largest number of bytes of requests that wait for the socket */
+    /**
+     * @param maxQueuedBytes the maximum size of requests that wait for the socket
+     */
     public ClientTransportSettings withMaxQueuedBytes(long maxQueuedBytes) {
         return with(draft -> draft.maxQueuedBytes = maxQueuedBytes);
     }
 
-    /** @param maxMessageBytes the largest request and the largest answer, in bytes */
+    /**
+     * @param maxMessageBytes the maximum size of a request and of an answer, in bytes
+     */
     public ClientTransportSettings withMaxMessageBytes(int maxMessageBytes) {
         return withMaxMessageBytes(maxMessageBytes, maxMessageBytes);
     }
 
     /**
-     * @param request the largest request, in bytes
-     * @param response the largest answer, in bytes
+     * @param request the maximum size of a request, in bytes
+     * @param response the maximum size of an answer, in bytes
      */
     public ClientTransportSettings withMaxMessageBytes(int request, int response) {
         return with(draft -> {

@@ -27,7 +27,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * One socket of a client, from the attempt to connect to its end. Calls may be sent as soon as the object exists; they
+ * One socket of a client, from the attempt to connect to its end. Calls may be sent as soon as the object exists. They
  * wait in the write queue until the socket is open. Fields without a comment are confined to the event loop.
  */
 public final class Connection implements PendingCall.Carrier {
@@ -35,20 +35,20 @@ public final class Connection implements PendingCall.Carrier {
     private static final long SHORT_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
-    /** The longest delay of a failure after the deadline. */
+    /** Maximum delay of a failure after the deadline. */
     private static final long SWEEP_MILLIS = 20;
 
     /**
-     * The calls of a connection that carries one at a time: the next may come while the answer of the last is
-     * delivered.
+     * Table size of a connection that carries one call at a time: the next call may arrive while the previous answer is
+     * being delivered.
      */
     private static final int ONE_AND_THE_NEXT = 2;
 
-    /** The states of a connection, in this order. */
+    /** The states of a connection in their order. */
     enum State {
         CONNECTING,
         READY,
-        /** The server asked for no new calls. Answers still arrive. */
+        /** The server asked the client to send no further calls. Answers still arrive. */
         DRAINING,
         CLOSED
     }
@@ -57,13 +57,13 @@ public final class Connection implements PendingCall.Carrier {
     interface Owner {
         void changed(Connection connection, State state);
 
-        /** The first bytes of the server were read. */
+        /** Called when the first bytes of the server were read. */
         default void heardFirst(Connection connection) {}
 
-        /** A connection that carries one call at a time is free for the next. */
+        /** Called when a connection that carries one call at a time is free for the next call. */
         default void released(Connection connection) {}
 
-        /** A connection that replaces this one, or null. */
+        /** Returns the connection that replaces this one; null if there is none. */
         default @Nullable Connection insteadOf(Connection connection) {
             return null;
         }
@@ -81,14 +81,14 @@ public final class Connection implements PendingCall.Carrier {
     private final AtomicLong lateAnswers = new AtomicLong();
     private final KeepAlive keepAlive;
     private boolean isOpened;
-    private boolean leaving; // announced its end before it was ready
+    private boolean leaving; // true if the server announced the end of the connection before it was ready
     private boolean heard;
     private boolean answered;
-    private long readyNanos; // time since which calls may be sent
-    private boolean refused; // written before the state, so visible to threads that see the state
+    private long readyNanos; // time from which calls may be sent
+    private boolean refused; // written before the state, so that threads that see the state also see this
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
-    private volatile boolean isPinged; // two threads may send one heartbeat each
+    private volatile boolean isPinged; // set without a lock, so two threads may send one heartbeat each
     private volatile long pingedNanos;
     private volatile @Nullable Channel channel;
     private volatile @Nullable EventLoop eventLoop;
@@ -106,8 +106,8 @@ public final class Connection implements PendingCall.Carrier {
     /**
      * @param tls null for no TLS
      * @param replacement whether the connection replaces a lost or draining one. The process that accepts it may be
-     *     about to end, or may only forward connections to a server that is gone. Therefore it takes calls only after
-     *     the server has been heard
+     *     about to end, or may forward connections to a server that is gone. Therefore a replacement takes calls only
+     *     after the server has sent something
      */
     Connection(
             Endpoint endpoint,
@@ -138,8 +138,7 @@ public final class Connection implements PendingCall.Carrier {
                 .handler(handlers())
                 .connect(endpoint.host(), endpoint.port());
         if (connecting.cause()
-                == null) { // without a cause there may be no channel to close, for example when file descriptors run
-            // out
+                == null) { // without a cause there may be no channel to close, for example if file descriptors run out
             channel = connecting.channel();
         }
         sweepLater(); // for calls that were sent before there was an event loop
@@ -154,7 +153,7 @@ public final class Connection implements PendingCall.Carrier {
         });
     }
 
-    /** The handlers of a channel of this connection. */
+    /** Creates the handlers for a channel of this connection. */
     ChannelHandler handlers() {
         return new ChannelInitializer<Channel>() {
             @Override
@@ -185,7 +184,7 @@ public final class Connection implements PendingCall.Carrier {
         });
     }
 
-    /** The channel is open. Runs on the event loop. */
+    /** Called when the channel is open. Runs on the event loop. */
     void opened(Channel opened) {
         if (state == State.CLOSED) {
             opened.close();
@@ -203,7 +202,7 @@ public final class Connection implements PendingCall.Carrier {
         } else {
             ready(opened);
         }
-        // Last, because it runs at once if the server has already closed.
+        // Called last, because the listener runs at once if the server has already closed the connection.
         opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
     }
 
@@ -248,14 +247,14 @@ public final class Connection implements PendingCall.Carrier {
         if (tls == null || loop.isShuttingDown()) {
             close(reason);
         } else {
-            loop.execute(() -> close(reason)); // after an exception that TLS may raise about it
+            loop.execute(() -> close(reason)); // runs after a pending exception of TLS, which explains the close
         }
     }
 
     /**
      * Encodes the request on the calling thread and queues it. The call completes in any case.
      *
-     * @return false if it failed before it was queued
+     * @return false if the call failed before it was queued
      */
     boolean send(PendingCall call) {
         RpcException refusal = enter(call);
@@ -289,12 +288,16 @@ public final class Connection implements PendingCall.Carrier {
         }
         entered();
         if (call.hasFailed()) {
-            abandoned(call); // it may have been cancelled before this connection knew it
+            abandoned(call); // the call may have been cancelled before it knew this connection
         }
         return stream;
     }
 
-    /** @return the reason why the call cannot be sent, or null */
+    /**
+     * Registers the call.
+     *
+     * @return the reason why the call cannot be sent, or null
+     */
     private @Nullable RpcException enter(PendingCall call) {
         if (queue.queuedBytes() > settings.maxQueuedBytes()) {
             return refused(
@@ -314,7 +317,7 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            failCalls(); // it may have entered after the others had failed
+            failCalls(); // the call may have been registered after the other calls had failed
         } else {
             sweepLater();
         }
@@ -326,7 +329,7 @@ public final class Connection implements PendingCall.Carrier {
         return current == State.DRAINING || current == State.CLOSED;
     }
 
-    /** The call ended without an answer. Any thread may call this. */
+    /** Sends a cancellation, because the call ended without an answer. Any thread may call this. */
     @Override
     public void abandoned(PendingCall call) {
         pending.remove(call.id());
@@ -337,9 +340,9 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Passes a call that was not sent here to the connection that replaced this one. Runs on the event loop.
+     * Passes an unsent call to the connection that replaced this one. Runs on the event loop.
      *
-     * @param request creates the request to send there, without encoding it again
+     * @param request creates the request for that connection, without encoding it again
      * @return false if there is no replacement; the call is then unchanged
      */
     public boolean passOn(PendingCall call, Function<Connection, WriteCommand> request) {
@@ -348,7 +351,7 @@ public final class Connection implements PendingCall.Carrier {
             return false;
         }
         if (pending.remove(call.id()) == null) {
-            return true; // the call has ended meanwhile
+            return true; // the call ended in the meantime
         }
         RpcException refusal = other.enter(call);
         if (refusal != null) {
@@ -368,7 +371,7 @@ public final class Connection implements PendingCall.Carrier {
                 Executed.NO);
     }
 
-    /** The answer to a request arrived. Runs on the event loop. */
+    /** Called when the answer to a request arrived. Runs on the event loop. */
     public void answered(long id, Answer answer) {
         PendingCall call = pending.remove(id);
         if (call == null) {
@@ -381,7 +384,7 @@ public final class Connection implements PendingCall.Carrier {
         closeIfDrained();
     }
 
-    /** The answer to a request cannot be used. Runs on the event loop. */
+    /** Called when the answer to a request cannot be used. Runs on the event loop. */
     public void failed(long id, RpcException failure) {
         PendingCall call = pending.remove(id);
         if (call != null) {
@@ -390,7 +393,9 @@ public final class Connection implements PendingCall.Carrier {
         closeIfDrained();
     }
 
-    /** The answer was read completely, and this connection carries one call at a time. Runs on the event loop. */
+    /**
+     * Called when the answer was read completely, if the connection carries one call at a time. Runs on the event loop.
+     */
     public void released() {
         owner.released(this);
     }
@@ -404,7 +409,7 @@ public final class Connection implements PendingCall.Carrier {
         return pending.newId();
     }
 
-    /** Bytes were read. Runs on the event loop. */
+    /** Called when bytes were read. Runs on the event loop. */
     public void heard() {
         keepAlive.heard();
         if (!heard) {
@@ -423,8 +428,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Whether the server answered a call, or sent something and stayed connected for a second. After a server that only
-     * greets and closes, the next attempt waits for a pause.
+     * Whether the server has answered a call, or has sent something and stayed connected for a second. If a server only
+     * greets and closes, the next attempt must wait.
      */
     boolean wasOfUse() {
         return answered || (heard && System.nanoTime() - readyNanos >= SHORT_LIFE_NANOS);
@@ -442,12 +447,12 @@ public final class Connection implements PendingCall.Carrier {
         return settings;
     }
 
-    /** Whether the server was heard after this time. Any thread may call this. */
+    /** Whether bytes of the server have arrived after this time. Any thread may call this. */
     boolean isHeardAfter(long nanos) {
         return keepAlive.isHeardAfter(nanos);
     }
 
-    /** Sends a heartbeat unless the answer to the last one is still awaited. Any thread may call this. */
+    /** Sends a heartbeat unless an earlier one is still unanswered. Any thread may call this. */
     void pingOnce() {
         if (!isPinged || isHeardAfter(pingedNanos)) {
             isPinged = true;
@@ -464,11 +469,12 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** The server asked for no new calls. Runs on the event loop. */
+    /** Called when the server asked the client to send no further calls. Runs on the event loop. */
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);
-            owner.changed(this, State.DRAINING); // first: a call that finds this one draining must find the next one
+            // called first, so that a call which finds this connection draining finds the next one
+            owner.changed(this, State.DRAINING);
             state = State.DRAINING;
             closeIfDrained();
         } else if (state == State.CONNECTING) {
@@ -512,13 +518,13 @@ public final class Connection implements PendingCall.Carrier {
         call.fail(CallEnds.lost(call, endpoint, closeReason, executed));
     }
 
-    /** The server refused the connection. It has not read anything. Runs on the event loop. */
+    /** Called when the server refused the connection without reading anything. Runs on the event loop. */
     void refused(String reason) {
         refused = state != State.CLOSED;
         close(reason);
     }
 
-    /** Closes the connection, once. Calls that wait for an answer fail. Any thread may call this. */
+    /** Closes the connection once. Calls that wait for an answer fail. Any thread may call this. */
     public void close(String reason) {
         EventLoop loop = eventLoop;
         if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
@@ -536,7 +542,7 @@ public final class Connection implements PendingCall.Carrier {
         if (state == State.CLOSED) {
             return;
         }
-        closeReason = PeerText.text(reason); // HTTP/2 quotes the peer
+        closeReason = PeerText.text(reason); // errors of HTTP/2 quote the peer
         state = State.CLOSED;
         keepAlive.stop();
         Channel open = channel;
@@ -544,13 +550,16 @@ public final class Connection implements PendingCall.Carrier {
             open.close();
         }
         try {
-            owner.changed(this, State.CLOSED); // first: a retry that follows at once must find the next connection
+            owner.changed(this, State.CLOSED); // called first, so that an immediate retry finds the next connection
         } finally {
             failCalls();
         }
     }
 
-    /** Fails the calls. A call whose answer has arrived still gets it, or fails at its deadline. */
+    /**
+     * Fails the calls. If the answer of a call has arrived completely, the call still gets it, or fails at its
+     * deadline.
+     */
     private void failCalls() {
         pending.clear(call -> !call.isAnswerHere(), this::lost);
     }
@@ -574,7 +583,7 @@ public final class Connection implements PendingCall.Carrier {
         return state;
     }
 
-    /** The reason of the close; empty before. */
+    /** The reason for the close; empty while the connection is open. */
     String closeReason() {
         return closeReason;
     }

@@ -26,10 +26,10 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The connections to one endpoint, usually one, each with many calls at once. A lost connection is replaced: at once
- * the first time, then after pauses that double, with full jitter. A call that finds no connection may start an attempt
- * earlier; such calls do not wait for that attempt. A draining connection is also replaced, and stays open until its
- * last answer. A replacement is ready when the server has been heard on it. Thread-safe.
+ * The connections to one endpoint. There is usually one, which carries many calls at a time. A lost connection is
+ * replaced: at once the first time, then after pauses that double, with full jitter. A call that finds no connection
+ * may start an attempt earlier, but does not wait for it. A draining connection is also replaced, and stays open until
+ * its last answer. A replacement is ready after its server has sent something. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, Connection.Owner {
 
@@ -47,7 +47,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final AtomicInteger turn = new AtomicInteger();
     private final List<Connection> retiring = new ArrayList<>(); // guarded by this
     private final List<Connection> untold =
-            new ArrayList<>(); // guarded by this; lost, but some of their answers were already received
+            new ArrayList<>(); // lost connections whose answers were partly received; guarded by this
     private final ReconnectBackoff backoff; // guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses =
             new IdentityHashMap<>(); // guarded by this; until they are replaced
@@ -57,7 +57,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private volatile boolean closed;
     private volatile boolean heard;
     private volatile String lastFailure = "";
-    private volatile String lastReason = ""; // reason of the last loss, kept also after a reconnect
+    private volatile String lastReason = ""; // reason for the last loss; kept after a reconnect
 
     ConnectionPool(
             Endpoint endpoint,
@@ -99,7 +99,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return available;
     }
 
-    /** A connection that is ready but not yet announced counts as connecting. */
+    /** A connection that became ready but was not announced yet counts as connecting. */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAny(State.READY));
@@ -147,7 +147,10 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
                 Executed.NO);
     }
 
-    /** The reason for messages. A call may find a connection closed before its event loop has informed this pool. */
+    /**
+     * The reason as it is shown in messages. A call may find a connection closed before its event loop has notified
+     * this pool.
+     */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {
             String reason = current.get(i).closeReason();
@@ -158,7 +161,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return lastReason;
     }
 
-    /** The next connection that is ready, or else one that is connecting. */
+    /** The next ready connection. If there is none, one that is connecting. */
     private @Nullable Connection choose() {
         int size = current.length();
         int first = size == 1 ? 0 : Math.floorMod(turn.getAndIncrement(), size);
@@ -168,7 +171,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             Connection candidate = current.get(place);
             State state = candidate.state();
             if (state != State.READY && state != State.CONNECTING) {
-                candidate = current.get(place); // it may have been replaced meanwhile
+                candidate = current.get(place); // the connection may have been replaced meanwhile
                 state = candidate.state();
             }
             if (state == State.READY) {
@@ -235,7 +238,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public void heardFirst(Connection connection) {
-        heard = true; // for good, because replacements are ready only when they were heard
+        heard = true; // never reset, because replacements are ready only after their servers have sent something
     }
 
     @Override
@@ -312,7 +315,9 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return replace(connection, false);
     }
 
-    /** @param byCall whether a call started the attempt before the end of the pause */
+    /**
+     * @param byCall whether a call started the attempt before the end of the pause
+     */
     private synchronized boolean replace(Connection connection, boolean byCall) {
         ScheduledFuture<?> pause = pauses.remove(connection);
         if (pause != null) {

@@ -24,7 +24,7 @@ import tern.rpc.transport.EventLoopThread;
  */
 public final class EventLoops implements AutoCloseable {
 
-    /** The system call with which the threads wait for sockets. */
+    /** The system calls with which the threads wait for sockets. */
     private enum Kind {
         NIO("nio"),
         EPOLL("epoll");
@@ -44,7 +44,9 @@ public final class EventLoops implements AutoCloseable {
         this.group = new MultiThreadIoEventLoopGroup(threads, new Threads(), handlers);
     }
 
-    /** @param threads 0 for one per processor, at most eight */
+    /**
+     * @param threads 0 for one per processor, but at most eight
+     */
     public static EventLoops start(int threads) {
         int count = threads > 0 ? threads : Math.min(8, Runtime.getRuntime().availableProcessors());
         return isEpollAvailable()
@@ -60,7 +62,7 @@ public final class EventLoops implements AutoCloseable {
         }
     }
 
-    /** {@code nio} or {@code epoll}. */
+    /** The kind of event loop: {@code nio} or {@code epoll}. */
     public String kind() {
         return kind.label;
     }

@@ -27,11 +27,11 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint for a protocol that carries one call at a time. A call takes the most recently used
- * connection, or opens a new one while there are fewer than calls allowed. Connections that nobody needs are closed
- * after the heartbeat time. After a failed attempt to connect, calls are refused at once until an attempt in the
- * background succeeds. Such a call starts an attempt if there was none for half a second. Blocking callers use sockets
- * of their own if the protocol supports it and there is no TLS. The event loops carry the other calls, and all calls
- * until the server was reached. Thread-safe.
+ * connection, or opens a new one unless the limit is reached. Idle connections are closed after the heartbeat time.
+ * After a failed attempt to connect, calls are refused at once until a background attempt succeeds. Such a call starts
+ * an attempt if there was none for half a second. Blocking callers use their own sockets if the protocol supports it
+ * and there is no TLS. The event loops carry all other calls, and all calls until the server was reached for the first
+ * time. Thread-safe.
  */
 final class ExclusiveConnections implements ClientConnection, Connection.Owner, CallerConnections.Owner {
 
@@ -48,13 +48,14 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final Deque<Idle> idle = new ConcurrentLinkedDeque<>(); // most recently used first
     private final Set<Connection> all = ConcurrentHashMap.newKeySet();
     private final Set<Connection> connecting = ConcurrentHashMap.newKeySet();
-    private final Set<Connection> unused = ConcurrentHashMap.newKeySet(); // connecting, and free once connected
+    // connections that are connecting and then free
+    private final Set<Connection> unused = ConcurrentHashMap.newKeySet();
     private final Set<Connection> begunByCalls =
-            ConcurrentHashMap.newKeySet(); // connecting, and no call waits for them
+            ConcurrentHashMap.newKeySet(); // connections that are connecting and that no call waits for
     private final AttemptPace pace;
-    private final AtomicInteger count = new AtomicInteger(); // connections of both kinds
+    private final AtomicInteger count = new AtomicInteger(); // number of connections of both kinds
     private final @Nullable CallerConnections callers;
-    private final AtomicLong lateAnswersBefore = new AtomicLong(); // late answers of closed connections
+    private final AtomicLong lateAnswersBefore = new AtomicLong(); // number of late answers on closed connections
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
     private @Nullable ScheduledFuture<?> retry; // guarded by this; until the next attempt begins
@@ -64,7 +65,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private volatile long heardNanos; // time of the last complete answer; valid if anyHeard
     private volatile boolean anyHeard;
     private volatile String lastFailure = "";
-    private volatile String lastReason = ""; // reason of the last failure, kept also after a reconnect
+    private volatile String lastReason = ""; // reason for the last failure; kept after a reconnect
 
     ExclusiveConnections(
             Endpoint endpoint,
@@ -86,7 +87,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         this.callers = exchanges == null ? null : new CallerConnections(endpoint, settings, exchanges, loops, this);
     }
 
-    /** A call found no connection. */
+    /** Starts an attempt, because a call found no connection. */
     private void attemptNow() {
         if (closed || !begunByCalls.isEmpty() || !pace.mayBegin()) {
             return;
@@ -98,7 +99,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
     }
 
-    /** Opens the first connection, which shows whether there is a server. */
+    /** Opens the first connection, which shows whether the server can be reached. */
     void open() {
         Connection first = add();
         if (first != null) {
@@ -143,7 +144,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             }
             return;
         }
-        if (connecting.isEmpty() && !available) { // in this order; else a new connection might be in neither
+        // checked in this order, because a new connection might otherwise be in neither
+        if (connecting.isEmpty() && !available) {
             attemptNow();
             call.fail(notSent(
                     call,
@@ -184,7 +186,11 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         return null;
     }
 
-    /** @return null if the limit is reached */
+    /**
+     * Adds a connection.
+     *
+     * @return null if the limit is reached
+     */
     private @Nullable Connection add() {
         return add(connecting);
     }
@@ -215,7 +221,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         return countOne() || giveUpOne();
     }
 
-    /** Closes an idle connection to free its place for another kind. */
+    /** Closes an idle connection to make room for one of the other kind. */
     private boolean giveUpOne() {
         Connection given = takeIdle();
         if (given == null || !all.remove(given)) {
@@ -256,7 +262,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
         reachable();
         begunByCalls.remove(connection);
-        connecting.remove(connection); // last: it is always in connecting or available
+        connecting.remove(connection); // removed last, so that the connection is always in connecting or available
     }
 
     private synchronized void reachable() {
@@ -288,7 +294,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         anyHeard = true;
     }
 
-    /** Sends a small request on a connection of its own, because the protocol has no heartbeat. */
+    /** Sends a small request on a separate connection, because the protocol has no heartbeat. */
     @Override
     public void probe() {
         SpareConnection running = spare.get();
@@ -324,10 +330,10 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             unreachable(connection.closeReason());
         }
         begunByCalls.remove(connection);
-        connecting.remove(connection); // last: a call that finds no attempt running reports the reason
+        connecting.remove(connection); // removed last, because a call that finds no running attempt reports the reason
     }
 
-    /** An attempt to connect failed. */
+    /** Called when an attempt to connect failed. */
     private synchronized void unreachable(String reason) {
         lastReason = reason;
         lastFailure = reason;
@@ -357,7 +363,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
     }
 
-    /** Closes connections that were idle for long. */
+    /** Closes connections that have been idle for long. */
     private void tidy() {
         long now = System.nanoTime();
         for (Idle oldest = idle.peekLast(); oldest != null; oldest = idle.peekLast()) {

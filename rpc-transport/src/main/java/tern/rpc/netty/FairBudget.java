@@ -3,12 +3,12 @@ package tern.rpc.netty;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A memory budget shared by the connections of a server. The last quarter is reserved for connections that hold little,
- * so connections that hold much are refused first. Thread-safe.
+ * A memory budget that the connections of a server share. The last quarter is reserved for connections with few bytes,
+ * so connections with many bytes are refused first. Thread-safe.
  */
 final class FairBudget {
 
-    /** A connection that holds no more than this part of the budget may use the last quarter. */
+    /** A connection that holds at most one in this number of the budget's bytes may use the last quarter. */
     private static final int SMALL_PART = 16;
 
     private final long maxBytes;
@@ -18,7 +18,9 @@ final class FairBudget {
         this.maxBytes = maxBytes;
     }
 
-    /** @param bytes negative for returned bytes */
+    /**
+     * @param bytes the number of added bytes; negative for returned bytes
+     */
     void add(long bytes) {
         used.addAndGet(bytes);
     }
@@ -31,7 +33,7 @@ final class FairBudget {
         return maxBytes;
     }
 
-    /** Whether a connection with this many bytes may add more. */
+    /** Whether a connection that holds this number of bytes may add more. */
     boolean hasRoom(long ofConnection) {
         long kept = ofConnection > maxBytes / SMALL_PART ? maxBytes / 4 : 0;
         return used.get() <= maxBytes - kept;

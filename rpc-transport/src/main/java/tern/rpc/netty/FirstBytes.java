@@ -8,12 +8,12 @@ import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Checks the first bytes of a server and removes itself. A peer that begins with another protocol has never read a
- * request, so calls fail as not executed, with the name of that protocol. Confined to the event loop.
+ * Checks the first bytes of a server and removes itself. If the peer uses another protocol, it has never read a
+ * request. Calls then fail as not executed, with the name of that protocol. Confined to the event loop.
  */
 final class FirstBytes extends ChannelInboundHandlerAdapter {
 
-    /** The wait for the rest of a first line that is too short to identify its sender. */
+    /** The time to wait for the rest of a first line that is too short to identify its sender. */
     private static final long PATIENCE_MILLIS = 100;
 
     private final Connection connection;
@@ -39,7 +39,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
             case NO -> {
                 if (kept.readableBytes() >= Strangers.ENOUGH_BYTES || Strangers.protocol(kept) != null) {
                     refuse();
-                } else if (!waiting) { // the rest, if any, identifies the sender better
+                } else if (!waiting) { // the rest of the line, if any, identifies the sender better
                     waiting = true;
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }

@@ -14,14 +14,13 @@ import java.util.concurrent.TimeUnit;
 final class IdleSweep {
 
     /**
-     * The lowest number of checks within the idle limit. It ensures that no connection is closed while its last call is
-     * being answered.
+     * Minimum number of checks within the idle limit, so that no connection is closed while its last call is being
+     * answered.
      */
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The highest number of checks within the idle limit. A connection is closed at most one 64th of the limit too
-     * late.
+     * Maximum number of checks within the idle limit. A connection is closed at most one 64th of the limit too late.
      */
     private static final int MAX_LOOKS = 64;
 
@@ -35,7 +34,7 @@ final class IdleSweep {
         this.connections = connections;
     }
 
-    /** A connection of this event loop was opened. Runs on this event loop. */
+    /** Called when a connection of this event loop was opened. Runs on this event loop. */
     void opened(EventLoop loop) {
         if (looking.add(loop)) {
             lookLater(loop, patienceNanos);

@@ -9,29 +9,29 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes that one connection holds of the {@link InboundBudget}, and whether its socket is read. It may start with
- * the budget for unauthenticated callers. Confined to the event loop, except {@link #kept}.
+ * The number of bytes that one connection holds of the {@link InboundBudget}, and whether its socket is read. The
+ * account may start with the budget for unauthenticated callers. Confined to the event loop, except {@link #kept}.
  */
 public final class InboundAccount {
 
-    /** Smaller messages and parts are not counted unless they stay, and a connection with fewer bytes is not paused. */
+    /** Smaller messages and parts do not count unless they stay, and a connection with fewer bytes is not paused. */
     private static final int SMALL_BYTES = 4 << 10;
 
-    /** The connection. */
+    /** Controls the reading of the connection. */
     interface Reading {
         /** Stops or resumes reading. */
         void pause(boolean paused);
 
-        /** The message did not arrive completely in time. */
+        /** Called when the message did not arrive completely in time. */
         void tooSlow(String how);
     }
 
-    private volatile InboundBudget budget; // replaced under this lock before it is settled
+    private volatile InboundBudget budget; // replaced under this lock until it is settled
     private volatile boolean settled; // whether the budget is final
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    private final AtomicLong kept = new AtomicLong(); // written under this lock before it is settled
+    private final AtomicLong kept = new AtomicLong(); // written under this lock until it is settled
     private long incomplete;
     private boolean paused;
     private boolean waiting;
@@ -40,7 +40,7 @@ public final class InboundAccount {
 
     /**
      * @param settled whether the budget is final
-     * @param longest the time for a message to be completed once it is its turn
+     * @param longest the time limit for completing a message after it got its turn
      */
     InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;
@@ -50,15 +50,15 @@ public final class InboundAccount {
         this.reading = reading;
     }
 
-    /** The bytes that count. */
+    /** The number of bytes that count. */
     public static int counted(int bytes) {
         return bytes < SMALL_BYTES ? 0 : bytes;
     }
 
     /**
-     * Complete messages arrived, or were decoded or dropped. Any thread may call this.
+     * Adds complete messages, or removes messages that were decoded or dropped. Any thread may call this.
      *
-     * @param bytes the counted bytes; negative for messages that are gone
+     * @param bytes the number of counted bytes; negative for removed messages
      */
     public void kept(int bytes) {
         if (bytes == 0) {
@@ -91,12 +91,12 @@ public final class InboundAccount {
             budget = other;
             settled = true;
         }
-        waiting = false; // the wait for the earlier budget
+        waiting = false; // the wait for the earlier budget is over
         look();
     }
 
     /**
-     * Called after each read: changes the bytes of incomplete messages.
+     * Changes the number of bytes of incomplete messages. Called after each read.
      *
      * @param bytes the counted bytes; may be negative
      */
@@ -114,7 +114,7 @@ public final class InboundAccount {
         look();
     }
 
-    /** A message is complete, so the connection's turn is over. */
+    /** Called when a message is complete, so the connection's turn is over. */
     public void messageComplete() {
         stopFinishing();
     }
@@ -173,12 +173,12 @@ public final class InboundAccount {
         }
     }
 
-    /** Whether reading is paused, so that the peer cannot be blamed for being slow. */
+    /** Whether reading is paused. The peer is then not responsible for slow progress. */
     public boolean isPaused() {
         return paused;
     }
 
-    /** The connection is closed. Calls return the bytes of complete messages themselves. */
+    /** Called when the connection is closed. Calls return the bytes of complete messages themselves. */
     void closed() {
         incomplete((int) -incomplete);
         closed = true;

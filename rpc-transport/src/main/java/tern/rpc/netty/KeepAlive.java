@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends heartbeats to a silent server, sooner while calls wait for it, and closes the connection if there is no answer.
- * Confined to the event loop, except where a method says otherwise.
+ * Confined to the event loop, except where stated otherwise.
  */
 final class KeepAlive {
 
@@ -19,12 +19,14 @@ final class KeepAlive {
     private final long probeAfterNanos;
     private final long probeTimeoutNanos;
     private final long idlePatienceNanos;
-    private volatile long heardNanos; // written on the event loop
+    private volatile long heardNanos; // written only by the event loop
     private long askedNanos;
     private boolean asked;
     private @Nullable Future<?> ticking;
 
-    /** @param idlePatience the time for the answer while no call waits */
+    /**
+     * @param idlePatience the time limit for the answer while no call waits
+     */
     KeepAlive(Connection connection, ClientTransportSettings settings, Duration idlePatience) {
         this.heardNanos = System.nanoTime();
         this.connection = connection;
@@ -51,7 +53,7 @@ final class KeepAlive {
         asked = false;
     }
 
-    /** Whether the server was heard after this time. Any thread may call this. */
+    /** Whether bytes of the server have arrived after this time. Any thread may call this. */
     boolean isHeardAfter(long nanos) {
         return heardNanos - nanos > 0;
     }

@@ -25,14 +25,16 @@ public final class NettyClientTransport implements ClientTransport {
     private final Set<ClientConnection> opened = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param loops not closed with the transport
+     * @param loops the event loops; not closed with the transport
      * @throws IllegalArgumentException if keys or trusted certificates cannot be used
      */
     public NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol) {
         this(settings, loops, protocol, NanoClock.SYSTEM);
     }
 
-    /** @param clock used for the pace of attempts that calls start */
+    /**
+     * @param clock used to limit the rate of attempts that calls start
+     */
     NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol, NanoClock clock) {
         this.clock = clock;
         this.settings = settings;

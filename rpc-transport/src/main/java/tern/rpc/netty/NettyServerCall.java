@@ -9,7 +9,8 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * The common part of calls of all protocols: it decides which thread answers, and watches the deadline. Thread-safe.
+ * The common part of the calls of all protocols. It decides which thread answers, and watches the deadline.
+ * Thread-safe.
  */
 public abstract class NettyServerCall implements ServerCall {
 
@@ -27,12 +28,12 @@ public abstract class NettyServerCall implements ServerCall {
     private final long receivedNanos = System.nanoTime();
     private final Share share;
     private volatile boolean answered; // set by ANSWERED
-    private volatile @Nullable Watcher watcher; // written before its time
-    private volatile long watchedUntilNanos = Long.MAX_VALUE; // no limit
+    private volatile @Nullable Watcher watcher; // written before the time until which the call is watched
+    private volatile long watchedUntilNanos = Long.MAX_VALUE; // the maximum means no limit
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;
-        this.share = connection.share(); // later calls may count to another tenant
+        this.share = connection.share(); // stored, because later calls of the connection may count for another tenant
     }
 
     protected ServerConnection connection() {
@@ -75,7 +76,7 @@ public abstract class NettyServerCall implements ServerCall {
         watchedUntilNanos = untilNanos;
     }
 
-    /** Whether the calling thread is the one that answers. */
+    /** Whether the calling thread is the one that may answer. True only once. */
     protected boolean claimAnswer() {
         if (answered || !ANSWERED.compareAndSet(this, false, true)) {
             return false;
@@ -88,11 +89,11 @@ public abstract class NettyServerCall implements ServerCall {
         return true;
     }
 
-    /** Releases the bytes of a request that was not decoded. Either this or the decoding gets them. */
+    /** Releases the bytes of a request that was not decoded. Does nothing if decoding has already taken them. */
     protected abstract void discardRequest();
 
     /**
-     * Checks the deadline. Runs on the event loop from time to time.
+     * Checks the deadline. Runs periodically on the event loop.
      *
      * @return whether the connection may forget the call
      */
@@ -108,14 +109,14 @@ public abstract class NettyServerCall implements ServerCall {
         return answered;
     }
 
-    /** The peer is gone, so nobody waits for the answer. Runs on the event loop. */
+    /** Called when the client has disconnected, so that nobody waits for the answer. Runs on the event loop. */
     public void disconnected() {
         if (claimAnswer()) {
             stopRunning();
         }
     }
 
-    /** Tells the code that runs the call that its answer is not needed. */
+    /** Notifies the code that runs the call that its answer is not needed. */
     protected void stopRunning() {
         Watcher current = watcher;
         if (current != null) {

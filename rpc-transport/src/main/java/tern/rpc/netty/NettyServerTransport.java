@@ -38,16 +38,19 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long CLOSE_SECONDS = 5;
 
     /**
-     * The number of silent connections closed together. One check of all connections makes room for this many new ones.
+     * Number of silent connections that are closed together. One check of all connections makes room for this number of
+     * new ones.
      */
     private static final int LEAVE_AT_ONCE = 16;
 
-    /** The number of connections that are being closed to make room. As many may be open beyond the limit. */
+    /**
+     * Maximum number of connections that are being closed to make room. The same number may be open beyond the limit.
+     */
     private static final int MAX_LEAVING = 256;
 
     private static final Duration BETWEEN_CLOSINGS = Duration.ofMillis(250);
 
-    /** The pause after a check that found no silent connection. */
+    /** Minimum pause after a check that found no silent connection. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
@@ -74,14 +77,14 @@ public final class NettyServerTransport implements ServerTransport {
     private volatile int port;
     private volatile boolean draining;
 
-    /** Counters of all connections. Thread-safe. */
+    /** The counters over all connections. Thread-safe. */
     static final class Counters {
         private final LongAdder received = new LongAdder();
         private final LongAdder answered = new LongAdder();
         private final LongAdder stalled = new LongAdder();
         private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_CLOSINGS);
 
-        /** Logs at a limited rate: peers can cause any number of closings, and a log can be slower than they are. */
+        /** Logs at a limited rate, because peers can cause any number of closed connections, and a log may be slow. */
         void closing(Supplier<String> line, @Nullable Throwable cause) {
             closing.warn(line, cause);
         }
@@ -100,7 +103,7 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * @param loops not closed with the transport
+     * @param loops the event loops; not closed with the transport
      * @throws IllegalArgumentException if keys or trusted certificates cannot be used
      */
     public NettyServerTransport(
@@ -190,7 +193,7 @@ public final class NettyServerTransport implements ServerTransport {
         }
         ServerConnection connection = new ServerConnection(shared, accepted, host);
         connections.put(accepted, connection);
-        // One listener with few references, because there may be thousands of idle connections.
+        // A single listener with few references, because there may be thousands of idle connections.
         accepted.closeFuture().addListener(done -> {
             perNetwork.merge(network, -1, NettyServerTransport::sumOrNothing);
             ServerConnection closed = connections.remove(accepted);
@@ -206,10 +209,11 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * Whether one more connection is accepted, if necessary in place of silent ones, which may close a little later.
+     * Whether one more connection is accepted. If necessary, silent connections are closed for it, possibly a little
+     * later.
      *
-     * @param network the address of its peer; for IPv6 the first 64 bits
-     * @param ofNetwork the connections of this address, including the new one
+     * @param network the address of the peer; for IPv6 the first 64 bits
+     * @param ofNetwork the number of connections of this address, including the new one
      */
     private boolean hasRoom(InetAddress network, int ofNetwork) {
         boolean all = connections.size() - leaving.size() >= settings.maxConnections();
@@ -253,7 +257,7 @@ public final class NettyServerTransport implements ServerTransport {
         return count;
     }
 
-    /** Netty's default allocator, shared by all channels. Each channel keeps its own estimate. */
+    /** Netty's default allocator of read buffers, shared by all channels. Each channel keeps its own estimate. */
     private static RecvByteBufAllocator readSizes() {
         return new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MAX_READS_IN_A_ROW);
     }

@@ -11,8 +11,8 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The calls of one connection that wait for an answer, by request id. The low bits of an id are its slot in a fixed
- * table. An id is skipped if an older call still holds its slot. So there is no hashing, no boxing and no node per
- * call, and the number of calls in flight is bounded. Thread-safe.
+ * table. An id is skipped if an older call still holds its slot. This needs no hashing, no boxing and no node per call,
+ * and it bounds the number of calls in flight. Thread-safe.
  */
 final class PendingCalls {
 
@@ -22,7 +22,9 @@ final class PendingCalls {
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicLong nextId;
 
-    /** @param limit the highest number of calls in flight */
+    /**
+     * @param limit the maximum number of calls in flight
+     */
     PendingCalls(int limit) {
         this(limit, ThreadLocalRandom.current().nextLong());
     }
@@ -60,7 +62,7 @@ final class PendingCalls {
         return nextId.getAndIncrement();
     }
 
-    /** Removes the call with this id; null if there is none any more. */
+    /** Removes the call with this id and returns it; null if there is none. */
     @Nullable
     PendingCall remove(long id) {
         int slot = (int) id & mask;

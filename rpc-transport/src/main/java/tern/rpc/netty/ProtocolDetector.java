@@ -48,8 +48,8 @@ final class ProtocolDetector extends ByteToMessageDecoder {
     }
 
     /**
-     * Starts the timeout at the first byte. A silent client may wait, as idle Dubbo clients do; a client that has begun
-     * must continue.
+     * Starts the timeout at the first byte. A client may be silent before that, as idle Dubbo clients are, but must
+     * continue once it has begun.
      */
     private void startTimeout(ChannelHandlerContext context) {
         timeout = context.executor()

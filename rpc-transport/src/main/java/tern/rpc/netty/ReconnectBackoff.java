@@ -3,9 +3,9 @@ package tern.rpc.netty;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Pauses between attempts to connect. The first failure, and the first {@value #MAX_LOST_AT_ONCE} lost connections, need no
- * pause. After them a pause is a random time up to a bound that doubles, so that clients do not all come at once. Not
- * thread-safe.
+ * Pauses between attempts to connect. The first failure, and the first {@value #MAX_LOST_AT_ONCE} lost connections,
+ * need no pause. After that, a pause is a random time up to a bound that doubles, so that clients do not all connect at
+ * the same time. Not thread-safe.
  */
 final class ReconnectBackoff {
 
@@ -15,8 +15,8 @@ final class ReconnectBackoff {
 
     private final long minMillis;
     private final long maxMillis;
-    private int failures; // consecutive attempts without received data
-    private int lost; // consecutive connections with received data but without an answered call
+    private int failures; // number of consecutive attempts without received data
+    private int lost; // number of consecutive connections with received data but without an answered call
 
     ReconnectBackoff(ClientTransportSettings settings) {
         this.minMillis = Math.max(1, settings.reconnectMin().toMillis());
@@ -40,12 +40,12 @@ final class ReconnectBackoff {
         return pauses() == 0 ? 0 : pauseMillis();
     }
 
-    /** Returns the pause after a failed attempt that a call started: the same as after the last failure. */
+    /** Returns the pause after a failed attempt that a call started. It equals the pause after the previous failure. */
     long sameMillis() {
         return pauseMillis();
     }
 
-    /** The server has answered. */
+    /** Resets the pauses, because the server has answered. */
     void reset() {
         failures = 0;
         lost = 0;

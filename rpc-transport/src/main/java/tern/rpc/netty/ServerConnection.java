@@ -36,23 +36,23 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final long SWEEP_MILLIS = 20;
 
-    /** The time for a peer that violated the protocol to read the reason. */
+    /** Time for a peer that violated the protocol to read the error. */
     private static final long LINGER_MILLIS = 1_000;
 
     /**
-     * Above this many unsent bytes no more requests are read; below the low watermark they are read again
-     * (docs/limits.md).
+     * No more requests are read while there are more than this number of unsent bytes. Reading resumes below the low
+     * watermark (docs/limits.md).
      */
     private static final long HIGH_WATERMARK = 1 << 20;
 
     private static final long LOW_WATERMARK = 512 << 10;
 
-    /** A body with fewer bytes a second is aborted after its grace period (docs/limits.md). */
+    /** A request body that arrives at fewer bytes per second is aborted after its grace period (docs/limits.md). */
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
     /**
-     * Queued answers are counted in steps of this power of two, so that small answers do not touch counters shared by
-     * all connections.
+     * Queued answers are counted in steps of this power of two, so that small answers do not change counters that all
+     * connections share.
      */
     private static final int QUEUE_STEP_BITS = 16;
 
@@ -65,7 +65,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicLongFieldUpdater<ServerConnection> UNPACKED =
             AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
 
-    /** One connection may decompress at most this part of the memory for requests at a time. */
+    /** One connection may at any time decompress at most one in this number of the bytes for requests. */
     private static final int PARTS_UNPACKED = 4;
 
     /** The counter of a closed connection. It is far below any sum, so later changes have no effect. */
@@ -88,27 +88,29 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile int inFlight; // changed by IN_FLIGHT
     private volatile long unsent; // changed by UNSENT
     private volatile long unpacked; // changed by UNPACKED
-    private volatile long taken; // written by the event loop
+    private volatile long taken; // written only by the event loop
     private List<NettyServerCall> calls =
-            Collections.emptyList(); // replaced by a list that can grow while there are calls
+            Collections.emptyList(); // replaced by a growing list while there are calls
     private @Nullable InboundAccount
-            inbound; // created for the first bytes that count; visible to the calls that have them
+            inbound; // created for the first bytes that count; visible to the calls that own them
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
-    private volatile boolean known; // the caller is authenticated, or authentication is not required
-    private volatile boolean sweeping; // there are calls; written by the event loop
-    private long heads; // bytes held by headers of open requests
+    private volatile boolean known; // true if the caller is authenticated, or authentication is not required
+    private volatile boolean sweeping; // true while there are calls; written only by the event loop
+    private long heads; // number of bytes held by headers of open requests
     private boolean closed;
-    private boolean paused; // because the peer does not read answers
-    private boolean unwanted; // paused by the protocol
-    private boolean overBudget; // paused because the memory for requests is used up
-    private long readingSinceNanos = System.nanoTime(); // end of the last pause
+    private boolean paused; // true while paused because the peer does not read answers
+    private boolean unwanted; // true while paused by the protocol
+    private boolean overBudget; // true while paused because the memory for requests is used up
+    private long readingSinceNanos = System.nanoTime(); // time at which the last pause ended
     private long heardNanos = System.nanoTime();
-    private volatile long quietSinceNanos = heardNanos; // written by the event loop, as the next two
+    private volatile long quietSinceNanos = heardNanos; // written only by the event loop, like the two fields below
     private volatile boolean hasMadeCalls;
-    private volatile boolean leaving; // is being closed to make room; set by any thread
+    private volatile boolean leaving; // true while the connection is being closed to make room; set by any thread
 
-    /** @param host the address of the peer */
+    /**
+     * @param host the address of the peer
+     */
     ServerConnection(ServerPort port, Channel channel, InetAddress host) {
         this.port = port;
         this.channel = channel;
@@ -116,7 +118,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         this.known = !port.handler().asksWhoCalls();
     }
 
-    /** The channel is open. */
+    /** Called when the channel is open. */
     void opened() {
         queue.start(channel);
         port.idle().opened(channel.eventLoop());
@@ -141,7 +143,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return peerPrincipal;
     }
 
-    /** The TLS handshake is complete. */
+    /** Called when the TLS handshake is complete. */
     void secured(@Nullable Principal peer) {
         peerPrincipal = peer;
         if (peer != null) {
@@ -151,8 +153,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * The caller was authenticated and admitted, so the connection is no longer treated as a stranger's. Any thread may
-     * call this, several times.
+     * Called when the caller was authenticated and admitted. The limits for unknown callers then no longer apply. Any
+     * thread may call this, also repeatedly.
      */
     public void callerIsKnown() {
         if (known) {
@@ -166,7 +168,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     private void leaveStrangers() {
-        if (!known) { // several calls may have been admitted at once
+        if (!known) { // several calls may have been admitted at the same time
             known = true;
             if (inbound != null) {
                 inbound.moveTo(port.budget());
@@ -179,7 +181,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return ThreadLocalRandom.current().nextLong();
     }
 
-    /** Bytes were read. Reading continues only when the peer has taken its queued answers. */
+    /** Called when bytes were read. Reading continues only after the peer has taken its queued answers. */
     public void heard() {
         heardWithoutPause();
         if (hasMuchUnsent() && !paused) {
@@ -188,7 +190,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Bytes were read of a protocol that must be read for its writes to continue. */
+    /** Called when bytes were read by a protocol that must keep reading so that its writes can continue. */
     public void heardWithoutPause() {
         heardNanos = System.nanoTime();
     }
@@ -200,12 +202,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Whether the peer has so many unread bytes that no more should be created for it. */
+    /** Whether the peer has so many unread bytes that no more should be produced for it. */
     public boolean hasMuchUnsent() {
         return queue.queuedBytes() > HIGH_WATERMARK;
     }
 
-    /** Sets whether the protocol wants more bytes. Default true. */
+    /** Sets whether the protocol wants more bytes. The default is true. */
     public void wantsBytes(boolean wanted) {
         if (unwanted == wanted) {
             unwanted = !wanted;
@@ -230,13 +232,13 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return inFlight < port.settings().maxInFlight();
     }
 
-    /** A request was read completely. */
+    /** Called when a request was read completely. */
     public void received(NettyServerCall call) {
         arriving(call);
         complete(call);
     }
 
-    /** The first part of a request has arrived. Its deadline is watched until it is answered. */
+    /** Called when the first part of a request has arrived. Its deadline is watched until it is answered. */
     public void arriving(NettyServerCall call) {
         if (calls.isEmpty()) {
             calls = new ArrayList<>();
@@ -248,7 +250,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** A request has arrived completely and can be served. */
+    /** Called when a request has arrived completely and can be served. */
     public void complete(NettyServerCall call) {
         port.counters().received();
         IN_FLIGHT.incrementAndGet(this);
@@ -261,9 +263,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Complete messages of requests arrived (on the event loop), or were decoded or dropped (on any thread).
+     * Adds complete messages of requests (on the event loop), or removes messages that were decoded or dropped (on any
+     * thread).
      *
-     * @param bytes as {@linkplain InboundAccount#counted counted}; negative for messages that are gone
+     * @param bytes as {@linkplain InboundAccount#counted counted}; negative for removed messages
      */
     public void kept(int bytes) {
         if (bytes != 0) {
@@ -272,7 +275,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called after each read: changes the bytes of incomplete messages.
+     * Changes the number of bytes of incomplete messages. Called after each read.
      *
      * @param bytes as {@linkplain InboundAccount#counted counted}; may be negative
      */
@@ -282,7 +285,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** A message of a request is complete, so the connection's turn is over. */
+    /** Called when a message of a request is complete, so the connection's turn is over. */
     public void messageComplete() {
         if (inbound != null) {
             inbound.messageComplete();
@@ -317,7 +320,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /**
      * Counts the headers of a request until {@link #headGone}, if there is room. Runs on the event loop.
      *
-     * @return the reason of a refusal, for messages; null if they are counted
+     * @return the reason for a refusal, for messages; null if the headers are counted
      */
     public @Nullable String holdHead(int bytes) {
         if (closed) {
@@ -335,9 +338,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Counts bytes that a compressed request is about to expand to, until {@link #unpacked}. Any thread may call this.
-     * Threads that ask at the same moment may all be admitted.
+     * Threads that call this at the same moment may all be admitted.
      *
-     * @return the reason of a refusal, for messages; null if there is room
+     * @return the reason for a refusal, for messages; null if there is room
      */
     public @Nullable String unpacks(int bytes) {
         InboundBudget all = port.budget();
@@ -355,7 +358,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return null;
     }
 
-    /** Decompressed bytes are not needed any more. Any thread may call this. */
+    /** Releases decompressed bytes that are no longer needed. Any thread may call this. */
     public void unpacked(int bytes) {
         if (bytes > 0) {
             UNPACKED.addAndGet(this, -bytes);
@@ -363,24 +366,24 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Counted headers are not needed any more. Runs on the event loop. */
+    /** Releases counted headers that are no longer needed. Runs on the event loop. */
     public void headGone(int bytes) {
-        if (!closed) { // otherwise all of them were returned together
+        if (!closed) { // after the close, all of them have been returned together
             heads -= bytes;
             port.heads().add(-bytes);
         }
     }
 
     /**
-     * Answers were queued, or clients have taken some. Any thread may call this.
+     * Changes the number of unsent bytes of answers. Any thread may call this.
      *
-     * @param bytes negative for bytes that were sent
+     * @param bytes the number of queued bytes; negative for bytes that clients have taken
      */
     public void unsent(long bytes) {
         if (UNSENT.addAndGet(this, bytes) > CLOSED / 2) {
             port.unsent().add(bytes);
             if (bytes < 0) {
-                long before = taken; // changed by the event loop only
+                long before = taken; // changed only by the event loop
                 taken = before - bytes;
             }
         }
@@ -416,7 +419,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /**
      * Stops counting this connection.
      *
-     * @return the bytes counted until now
+     * @return the number of bytes counted until now
      */
     private long releaseUnsent() {
         long counted = UNSENT.getAndSet(this, CLOSED);
@@ -428,16 +431,15 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Whether no more calls should be accepted, because unread answers fill the memory of the server and this
-     * connection has many of them.
+     * Whether further calls should be refused, because unread answers fill the memory of the server and this connection
+     * has many of them.
      */
     public boolean refusesCalls() {
         return unsent > HIGH_WATERMARK && port.unsent().isShort();
     }
 
     /**
-     * The reason why no unary answer is written any more, for messages; null if there is none. Any thread may call
-     * this.
+     * The reason why no further unary answer is written, for messages; null if there is none. Any thread may call this.
      */
     public @Nullable String refusesAnswer() {
         long waiting = unsent;
@@ -455,16 +457,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /**
      * The reason why a stream may not queue a message, for messages; null if it may. Any thread may call this.
      *
-     * @param ofStream the bytes of the stream that already wait
-     * @param message the bytes of the message
+     * @param ofStream the number of bytes of the stream that already wait
+     * @param message the size of the message
      */
     public @Nullable String refusesUnsent(long ofStream, int message) {
         return port.unsent().refusal(ofStream, message, unsent);
     }
 
     /**
-     * Whether the body of a request is too slow after its grace period. A peer is not blamed for the time in which this
-     * server did not read.
+     * Whether the body of a request is too slow after its grace period. Times in which this server did not read do not
+     * count.
      */
     public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
         long late = sinceReadable(beganNanos, now)
@@ -484,7 +486,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return now - (readingSinceNanos - beganNanos > 0 ? readingSinceNanos : beganNanos);
     }
 
-    /** The share to which a new call counts. */
+    /** The tenant share that counts a new call. */
     Share share() {
         return tenancy.share();
     }
@@ -504,16 +506,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return port.handler().tokens();
     }
 
-    /** A call was answered. Any thread may call this. */
+    /** Called when a call was answered. Any thread may call this. */
     void answered() {
         IN_FLIGHT.decrementAndGet(this);
         port.counters().answered();
     }
 
     /**
-     * Counts a stream that could be sent but has not moved for 10 s.
+     * Counts a stream that could be sent but made no progress for 10 s.
      *
-     * @param unsentBytes the bytes queued for it
+     * @param unsentBytes the number of bytes queued for it
      */
     public void stalled(String method, long unsentBytes) {
         port.counters().stalled();
@@ -546,7 +548,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Checks one call. Its failure must not stop the check of the others. */
+    /** Checks one call. A failure must not prevent the check of the others. */
     private static boolean isOver(NettyServerCall call, long now) {
         try {
             return call.isOverOrExpires(now);
@@ -563,7 +565,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /**
      * Closes the connection if nothing was read for too long and no call is in flight. Runs on the event loop.
      *
-     * @return nanoseconds until the next check is useful
+     * @return the number of nanoseconds after which the next check is useful
      */
     long closeIfIdle(long now) {
         long patience = port.settings().idleTimeout().toNanos();
@@ -587,7 +589,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public boolean isInUse() {
-        return leaving || inFlight > 0 || sweeping; // an incomplete request counts, too
+        return leaving || inFlight > 0 || sweeping; // an incomplete request also counts
     }
 
     @Override
@@ -601,10 +603,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection to make room for another one, unless a call has arrived meanwhile. It asks the client to
-     * send no new calls, and closes a little later if no call is running. Any thread may call this.
+     * Closes the connection to make room for another one, unless a call has arrived meanwhile. It first asks the client
+     * to send no further calls, and closes a little later if no call is running. Any thread may call this.
      *
-     * @param stays runs if a call has arrived, or if the connection was already closed
+     * @param stays runs if a call has arrived, or if the connection is already closed
      */
     void giveWay(Runnable stays) {
         leaving = true;
@@ -622,7 +624,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private void closeWhenUnused() {
         if (protocol == null || !channel.isOpen()) {
-            return; // goAway() has closed it
+            return; // goAway() has closed the connection
         }
         channel.eventLoop()
                 .schedule(
@@ -637,12 +639,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                         TimeUnit.MILLISECONDS);
     }
 
-    /** The protocol of this connection is known. */
+    /** Called when the protocol of this connection is known. */
     void speaks(ServerProtocol known) {
         protocol = known;
     }
 
-    /** Asks the client to send no new calls. Any thread may call this. */
+    /** Asks the client to send no further calls. Any thread may call this. */
     void goAway() {
         ServerProtocol known = protocol;
         if (known == null) {
@@ -653,23 +655,25 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection because not even an error can be sent for a call, for example without memory. Its caller
-     * sees the lost connection.
+     * Closes the connection because not even an error can be sent for a call, for example for lack of memory. The
+     * caller notices the lost connection.
      */
     public void unanswerable(Throwable cause) {
         Thrown.log(cause, shown -> LOG.error("Closing {}: a call could not be answered", channel, shown));
         channel.close();
     }
 
-    /** The peer violated the protocol. It gets its queued answers, and all later bytes from it are dropped. */
+    /**
+     * Called when the peer violated the protocol. It gets its queued answers, and all later bytes from it are dropped.
+     */
     public void violated(String how) {
         logClosing(how, null);
         closeWhenWritten();
     }
 
     /**
-     * Logs why this connection is being closed: as a warning at a limited rate for all connections, and always for
-     * debugging.
+     * Logs why this connection is being closed. Warnings are logged at a limited rate over all connections, debug lines
+     * always.
      *
      * @param how the reason, which may quote the peer
      * @param cause logged with its trace; null for none
@@ -686,8 +690,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Ends the output only. If there are unread bytes, closing at once would reset the connection and lose the last
-     * answer.
+     * Closes only the output. Closing the whole connection while there are unread bytes would reset it, and the last
+     * answer would be lost.
      */
     private void endOutput(boolean written) {
         if (!written || !(channel instanceof DuplexChannel duplex)) {
@@ -703,12 +707,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** The channel is closed, so no answer of its calls is needed any more. */
+    /** Called when the channel is closed, so no answers of its calls are needed any more. */
     public void closed() {
         for (NettyServerCall call : List.copyOf(calls)) {
             try {
                 call.disconnected();
-            } catch (Throwable e) { // the other calls must be notified too, and all held bytes returned
+            } catch (Throwable e) { // the other calls must also be notified, and all held bytes returned
                 Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
             }
         }
@@ -722,7 +726,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         tenancy.closed();
     }
 
-    /** Closes the connection after everything queued before was written. */
+    /** Closes the connection after everything that was queued before has been written. */
     private final class Close extends WriteCommand {
         @Override
         public int bytes() {
@@ -731,7 +735,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
         @Override
         protected void write(WriteBatch batch) {
-            // nothing: only its place in the queue matters
+            // nothing to write; only its place in the queue matters
         }
 
         @Override

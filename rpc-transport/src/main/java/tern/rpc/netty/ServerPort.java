@@ -6,12 +6,12 @@ import tern.rpc.transport.CallHandler;
  * The common state of the connections to one port of a server. Thread-safe.
  *
  * @param handler serves their calls
- * @param counters counts over all of them
+ * @param counters the counters over all connections
  * @param budget the memory for their requests
- * @param strangers the same for connections without an authenticated caller
+ * @param strangers the memory for requests on connections without an authenticated caller
  * @param heads the memory for headers of open requests
  * @param unsent the memory for answers that clients have not taken
- * @param tenants the tenants to which their calls count
+ * @param tenants the tenants that share the server
  * @param idle closes idle connections
  */
 record ServerPort(

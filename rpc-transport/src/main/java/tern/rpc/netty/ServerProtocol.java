@@ -15,7 +15,7 @@ public interface ServerProtocol {
         YES
     }
 
-    /** The name for handlers and messages: {@code dubbo}. */
+    /** The name of the protocol for handlers and messages: {@code dubbo}. */
     String name();
 
     /** Checks the first bytes of a connection without consuming them. */
@@ -32,13 +32,13 @@ public interface ServerProtocol {
     ChannelHandler serverHandler(ServerConnection connection);
 
     /**
-     * Whether the protocol itself calls {@link ServerConnection#unsent} for its answers, because they leave the
-     * connection's queue before the socket takes them.
+     * Whether the protocol itself calls {@link ServerConnection#unsent} for its answers. It must do so if answers leave
+     * the connection's queue before the socket takes them.
      */
     default boolean countsAnswers() {
         return false;
     }
 
-    /** The command that asks a client to send no new calls. */
+    /** The command that asks a client to send no further calls. */
     WriteCommand goAway(ServerConnection connection);
 }

@@ -12,19 +12,20 @@ import tern.rpc.transport.Tls;
  *
  * @param address host name or IP address to bind, IPv6 without brackets; null for all addresses
  * @param port 0 for a free port
- * @param maxConnections the highest number of connections; further ones are closed at once
- * @param maxConnectionsPerHost the same for one remote address
- * @param maxInFlight the unanswered calls of one connection; further calls are refused as not executed
- * @param maxRequestBytes the largest request
- * @param maxResponseBytes the largest answer
+ * @param maxConnections the maximum number of connections; further ones are closed at once
+ * @param maxConnectionsPerHost the maximum number of connections from one remote address
+ * @param maxInFlight the maximum number of unanswered calls on one connection; further calls are refused as not
+ *     executed
+ * @param maxRequestBytes the maximum size of a request
+ * @param maxResponseBytes the maximum size of an answer
  * @param maxInboundBytes the memory for larger requests of all connections that are incomplete or wait for a worker.
- *     When it is used up, connections that hold part of it are not read for a while
- * @param maxStreamUnsentBytes the bytes of answers that one stream buffers for a slow reader, besides one message of
- *     any size; a stream with more is ended
- * @param maxUnsentBytes the bytes of answers of all connections that callers have not taken. Above this, streams with
- *     more to send are ended; at two and four times this, connections that do not read are closed
+ *     When it is used up, connections that hold part of it are not read for some time
+ * @param maxStreamUnsentBytes the maximum number of bytes of answers that one stream buffers for a slow reader, in
+ *     addition to one message of any size; a stream with more is ended
+ * @param maxUnsentBytes the number of bytes of answers on all connections that callers have not taken. Above this,
+ *     streams with more to send are ended; at two and four times this, connections that do not read are closed
  * @param idleTimeout the time after which a connection without traffic is closed
- * @param firstBytesTimeout the time from the first byte within which a connection must show its protocol
+ * @param firstBytesTimeout the time after the first byte within which the protocol of a connection must be recognizable
  * @param tls keys and trusted certificates, read for every new connection; null for no TLS
  * @param clearTextToo whether clients without TLS are also served if there is TLS
  */
@@ -46,16 +47,16 @@ public record ServerTransportSettings(
 
     private static final long MAX_INBOUND_BYTES = 256 << 20;
 
-    /** The default of {@link #maxStreamUnsentBytes}. */
+    /** The default for {@link #maxStreamUnsentBytes}. */
     public static final int STREAM_UNSENT_BYTES = 1 << 20;
 
-    /** The default of {@link #maxUnsentBytes}. */
+    /** The default for {@link #maxUnsentBytes}. */
     public static final long UNSENT_BYTES = 64 << 20;
 
     /**
      * Creates settings without TLS and with the default memory for requests.
      *
-     * @param maxMessageBytes the largest request and the largest answer
+     * @param maxMessageBytes the maximum size of a request and of an answer
      */
     public ServerTransportSettings(
             @Nullable String address,
@@ -84,8 +85,8 @@ public record ServerTransportSettings(
     }
 
     /**
-     * The default of {@link #maxInboundBytes}: 256 MiB, but at most a quarter of the maximum of heap and direct memory
-     * (docs/limits.md).
+     * The default for {@link #maxInboundBytes}: 256 MiB, but at most a quarter of the maximum heap or of the maximum
+     * direct memory (docs/limits.md).
      */
     public static long defaultInboundBytes() {
         long memory = Runtime.getRuntime().maxMemory() + PlatformDependent.maxDirectMemory();
@@ -98,7 +99,10 @@ public record ServerTransportSettings(
                 null, port, 8_192, 1_024, 1_024, 8 << 20, Duration.ofSeconds(180), Duration.ofSeconds(10));
     }
 
-    /** The bytes that headers of open requests of all connections may hold: a quarter of {@link #maxInboundBytes}. */
+    /**
+     * The maximum number of bytes of headers of open requests on all connections: a quarter of {@link
+     * #maxInboundBytes}.
+     */
     long maxHeadBytes() {
         return maxInboundBytes / 4;
     }
@@ -114,8 +118,8 @@ public record ServerTransportSettings(
     }
 
     /**
-     * @param all the highest number of connections; further ones are closed at once
-     * @param ofHost the same for one remote address
+     * @param all the maximum number of connections; further ones are closed at once
+     * @param ofHost the maximum number of connections from one remote address
      */
     public ServerTransportSettings withMaxConnections(int all, int ofHost) {
         return with(draft -> {
@@ -124,19 +128,23 @@ public record ServerTransportSettings(
         });
     }
 
-    /** @param maxInFlight the unanswered calls of one connection */
+    /**
+     * @param maxInFlight the maximum number of unanswered calls on one connection
+     */
     public ServerTransportSettings withMaxInFlight(int maxInFlight) {
         return with(draft -> draft.maxInFlight = maxInFlight);
     }
 
-    /** @param maxMessageBytes the largest request and the largest answer, in bytes */
+    /**
+     * @param maxMessageBytes the maximum size of a request and of an answer, in bytes
+     */
     public ServerTransportSettings withMaxMessageBytes(int maxMessageBytes) {
         return withMaxMessageBytes(maxMessageBytes, maxMessageBytes);
     }
 
     /**
-     * @param request the largest request, in bytes
-     * @param response the largest answer, in bytes
+     * @param request the maximum size of a request, in bytes
+     * @param response the maximum size of an answer, in bytes
      */
     public ServerTransportSettings withMaxMessageBytes(int request, int response) {
         return with(draft -> {
@@ -145,14 +153,16 @@ public record ServerTransportSettings(
         });
     }
 
-    /** @param maxInboundBytes at least the size of one request */
+    /**
+     * @param maxInboundBytes at least the maximum size of one request
+     */
     public ServerTransportSettings withMaxInboundBytes(long maxInboundBytes) {
         return with(draft -> draft.maxInboundBytes = maxInboundBytes);
     }
 
     /**
-     * @param ofStream the bytes of answers that one stream buffers
-     * @param all the same for all streams
+     * @param ofStream the number of bytes of answers that one stream may buffer
+     * @param all the number of bytes of answers that all streams together may buffer
      */
     public ServerTransportSettings withMaxUnsentBytes(int ofStream, long all) {
         return with(draft -> {
@@ -166,7 +176,10 @@ public record ServerTransportSettings(
         return with(draft -> draft.idleTimeout = idleTimeout);
     }
 
-    /** @param firstBytesTimeout the time from the first byte within which a connection must show its protocol */
+    /**
+     * @param firstBytesTimeout the time after the first byte within which the protocol of a connection must be
+     *     recognizable
+     */
     public ServerTransportSettings withFirstBytesTimeout(Duration firstBytesTimeout) {
         return with(draft -> draft.firstBytesTimeout = firstBytesTimeout);
     }

@@ -15,21 +15,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chooses the connections to close when there are too many. A connection is silent if no call runs on it and none was
  * answered for a minute. A connection that never made a call is silent after ten seconds, or after one second if its
- * address has many more connections than the address of the new one. The address with the most connections loses first,
- * and an address never loses a connection to one that has more. Within an address, connections that never made a call
- * are closed first, the oldest first, and then those with the oldest last call.
+ * address has many more connections than the address of the new one. The address with the most connections loses
+ * connections first, and an address never loses a connection to an address that has more. Within an address,
+ * connections that never made a call are closed first, the oldest first, and then those with the oldest last call.
  *
- * <p>Pure functions of numbers. For IPv6, the first 64 bits count as the address.
+ * <p>Contains only pure functions. For IPv6, the first 64 bits count as the address.
  */
 final class SilentConnections {
 
     /** A connection is silent if no call was answered for this time (docs/limits.md). */
     static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** The time that a connection without any call may be silent, including handshakes. */
+    /** The time for which a connection without any call may be silent, including handshakes. */
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** The same if its address has more than twice as many connections as that of the new one, and a few more. */
+    /**
+     * The time for which an unused connection may be silent if its address has many more connections than that of the
+     * new one: more than twice as many, plus a few.
+     */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final int MANY = 8;
@@ -40,12 +43,12 @@ final class SilentConnections {
         /** The address of the peer. */
         InetAddress network();
 
-        /** Whether a call runs on it or is arriving, or it is already being closed. */
+        /** Whether a call runs or arrives on this connection, or the connection is already being closed. */
         boolean isInUse();
 
         boolean hasMadeCalls();
 
-        /** The time of its last answer, or of its opening if there was none. */
+        /** The time of the last answer; if there was none, the time at which the connection was opened. */
         long quietSinceNanos();
     }
 
@@ -62,12 +65,12 @@ final class SilentConnections {
     }
 
     /**
-     * Chooses connections; fewer or none if not enough are silent.
+     * Chooses connections to close. Returns fewer or none if not enough are silent.
      *
      * @param open all connections
      * @param newcomer the address of the new connection
      * @param onlyItsOwn whether only connections of that address may be closed
-     * @param most the highest number of chosen connections
+     * @param most the maximum number of chosen connections
      */
     static <C extends Open> List<C> choose(
             Collection<C> open, InetAddress newcomer, boolean onlyItsOwn, int most, long now) {

@@ -22,19 +22,20 @@ import tern.rpc.PeerText;
 import tern.rpc.limit.SeldomWarning;
 
 /**
- * Closes connections whose clients do not read their answers, when the answers of all connections take too much memory.
+ * Closes connections whose clients do not read their answers, if the answers of all connections occupy too much memory.
  * Streams end before that ({@link UnsentBudget#refusal}). A unary answer is complete when it is queued, so only its
  * connection can be closed.
  *
- * <p>Above {@link UnsentBudget#manyBytes}, connections are closed that have taken in one second neither all their
- * waiting bytes nor {@link #FAST_BYTES}. Above {@link UnsentBudget#mostBytes} any connection may be closed, at once.
- * The address with the most unread bytes loses first, and of its connections the one with the most. Thread-safe.
+ * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if in one second it has taken neither all its waiting
+ * bytes nor {@link #FAST_BYTES}. Above {@link UnsentBudget#mostBytes}, any connection may be closed at once. The
+ * address with the most unread bytes loses connections first, and among them the one with the most unread bytes.
+ * Thread-safe.
  */
 final class SlowReaders {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
-    /** The time between two compared checks. */
+    /** The time between two checks that are compared. */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
     /** A connection that takes this many bytes between two checks is not slow. */
@@ -48,16 +49,16 @@ final class SlowReaders {
         /** The address of the peer; for IPv6 the first 64 bits. */
         InetAddress network();
 
-        /** The bytes of answers that wait for the client. */
+        /** The number of bytes of answers that wait for the client. */
         long unsentBytes();
 
-        /** The bytes of answers that the client has taken since the start. */
+        /** The number of bytes of answers that the client has taken since the start. */
         long takenBytes();
 
-        /** The address for messages. */
+        /** The address of the client for messages. */
         Object remoteAddress();
 
-        /** Closes the connection. None of its bytes count afterwards. */
+        /** Closes the connection. Its bytes no longer count afterwards. */
         void giveUp();
     }
 
@@ -67,7 +68,7 @@ final class SlowReaders {
             return new Look(connection.unsentBytes(), connection.takenBytes());
         }
 
-        /** Whether the connection has taken few of the bytes that waited then. */
+        /** Whether the connection has taken only a few of the bytes that waited at the earlier check. */
         boolean isSlow(Open now) {
             return unsent > 0 && now.takenBytes() - taken < Math.min(unsent, FAST_BYTES);
         }
@@ -78,7 +79,7 @@ final class SlowReaders {
     private final ScheduledExecutorService executor;
     private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final AtomicBoolean looking = new AtomicBoolean();
-    private Map<Open, Look> last = Map.of(); // used by the checking task; there is one at a time
+    private Map<Open, Look> last = Map.of(); // used only by the checking task; only one runs at a time
 
     /** @param open all connections; may change at any time */
     SlowReaders(Collection<? extends Open> open, UnsentBudget unsent, ScheduledExecutorService executor) {
@@ -87,7 +88,9 @@ final class SlowReaders {
         this.executor = executor;
     }
 
-    /** Answers were queued above {@link UnsentBudget#manyBytes}. Any thread may call this. */
+    /**
+     * Called when answers were queued and the total is above {@link UnsentBudget#manyBytes}. Any thread may call this.
+     */
     void queued() {
         if (!looking.get() && looking.compareAndSet(false, true)) {
             try {
@@ -102,8 +105,8 @@ final class SlowReaders {
     }
 
     /**
-     * Closes connections on the thread that has an answer, because event loops that write much may be late. Other
-     * threads wait with their answers.
+     * Closes connections on the thread that has an answer, because busy event loops may be too late. Other threads wait
+     * meanwhile.
      */
     private void closeAtOnce() {
         Runnable warning = () -> {};
@@ -113,21 +116,21 @@ final class SlowReaders {
                 warning = close(tooMany + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
             }
         }
-        warning.run(); // without the lock, because a log may be slow
+        warning.run(); // logged outside the lock, because a log may be slow
     }
 
     private void look() {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // also after a failure; else nobody would check again
+        } finally { // also after a failure; otherwise no further check would run
             if (!again) {
                 last = Map.of();
                 looking.set(false);
             }
         }
         if (!again && unsent.used() > unsent.manyBytes()) {
-            queued(); // for answers that arrived meanwhile and still saw this task
+            queued(); // for answers that arrived meanwhile and relied on this task
         }
     }
 
@@ -150,7 +153,11 @@ final class SlowReaders {
         return true;
     }
 
-    /** @return logs a warning if connections were closed */
+    /**
+     * Closes connections.
+     *
+     * @return an action that logs a warning if connections were closed
+     */
     private Runnable close(long bytes, long limit, Predicate<Open> which) {
         long used = unsent.used();
         List<Open> chosen = choose(open.stream().filter(which).toList(), bytes);
@@ -169,7 +176,7 @@ final class SlowReaders {
     }
 
     /**
-     * Chooses connections that together hold this many bytes; fewer if there are not enough.
+     * Chooses connections that together hold this number of bytes, or fewer if there are not enough.
      *
      * @param bytes no connection is chosen for 0 or less
      */

@@ -7,8 +7,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.Connection.State;
 
 /**
- * A connection that is opened to ask a silent server for a sign of life, and closed with the first bytes of its answer.
- * For protocols without heartbeats. Thread-safe.
+ * A connection that checks whether a silent server is alive. It is closed when the first bytes of an answer arrive.
+ * Used for protocols without heartbeats. Thread-safe.
  */
 final class SpareConnection implements Connection.Owner {
 
@@ -54,7 +54,7 @@ final class SpareConnection implements Connection.Owner {
         close();
     }
 
-    /** Whether another one may be opened. */
+    /** Whether another spare connection may be opened. */
     boolean isOver() {
         return over.get();
     }

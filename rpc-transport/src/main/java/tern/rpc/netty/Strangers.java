@@ -8,22 +8,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
-/** Identifies the peer of a connection whose first bytes are not of the called protocol. */
+/** Identifies the protocol of a peer whose first bytes do not fit the called protocol. */
 public final class Strangers {
 
     /** The name of HTTP/1.0 and HTTP/1.1 in {@link #protocol}. */
     public static final String HTTP_1 = "HTTP/1.1";
 
-    /** The bytes by which most protocols can be identified. */
+    /** Number of bytes by which most protocols can be identified. */
     static final int ENOUGH_BYTES = 5;
 
     private static final int MAX_SHOWN = 60;
-    private static final int SETTINGS = 4; // RFC 9113, section 6.5; a server begins with it
+    private static final int SETTINGS = 4; // type of SETTINGS, the first frame of a server (RFC 9113, section 6.5)
     private static final int HTTP2_HEADER_BYTES = 9;
-    private static final int MYSQL_VERSION = 10; // of its handshake, after the four bytes of the packet header
+    // protocol version in MySQL's handshake, after the four bytes of the packet header
+    private static final int MYSQL_VERSION = 10;
     private static final short DUBBO_MAGIC = (short) 0xDABB;
 
-    /** The first texts of servers with text protocols, and their protocols. */
+    /** The first texts of servers with text protocols, with the names of the protocols. */
     private static final Map<String, String> BANNERS = new LinkedHashMap<>();
 
     static {
@@ -59,7 +60,7 @@ public final class Strangers {
                 && first.getByte(start) <= 0x17
                 && first.getByte(start + 1) == 3
                 && first.getByte(start + 2) <= 4) {
-            return "TLS"; // a record, RFC 8446, section 5.1
+            return "TLS"; // a TLS record (RFC 8446, section 5.1)
         }
         if (bytes >= HTTP2_HEADER_BYTES
                 && first.getUnsignedMedium(start) <= 1 << 14

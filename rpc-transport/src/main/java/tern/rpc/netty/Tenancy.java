@@ -9,15 +9,16 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 
 /**
- * Decides to which tenant the calls of a connection count: to the subject of its certificate; else to its address, if
- * there are connections from several addresses, which may be proxies for many callers; else to the connection alone
- * (docs/decisions/0019). Confined to the event loop.
+ * Decides which tenant the calls of a connection count for. With a client certificate, it is the subject of the
+ * certificate. Otherwise it is the address if there are connections from several addresses, and the connection itself
+ * if there is only one address, which may be a proxy for many callers (docs/decisions/0019). Confined to the event
+ * loop.
  */
 final class Tenancy {
 
     /**
-     * The common prefix of the addresses of one IPv6 network, in bytes. The owner of one address has all addresses with
-     * this prefix.
+     * Length of the common prefix of the addresses in one IPv6 network, in bytes. The owner of one address usually owns
+     * all addresses with its prefix.
      */
     private static final int NETWORK_BYTES = 8;
 
@@ -26,7 +27,7 @@ final class Tenancy {
         private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
         private final Tenants<String> names = new Tenants<>(name -> name);
 
-        /** The number of tenants without connections whose methods still run. For tests. */
+        /** The number of tenants without connections whose methods still run, for tests. */
         int remembered() {
             return networks.remembered() + names.remembered();
         }
@@ -40,7 +41,9 @@ final class Tenancy {
     private @Nullable Share ofName;
     private @Nullable String name;
 
-    /** @param connection its text names the connection */
+    /**
+     * @param connection its text is the name of the connection
+     */
     Tenancy(Of all, InetAddress host, Object connection) {
         this.all = all;
         this.connection = connection;
@@ -57,7 +60,7 @@ final class Tenancy {
         try {
             return InetAddress.getByAddress(bytes);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // unreachable: sixteen bytes are always an address
+            throw new IllegalStateException(e); // impossible, because sixteen bytes are always an address
         }
     }
 
@@ -65,7 +68,7 @@ final class Tenancy {
         return network;
     }
 
-    /** The handshake has shown the subject of the certificate. Called at most once. */
+    /** Called at most once, when the handshake has shown the subject of the certificate. */
     void named(Principal principal) {
         name = principal.getName();
         ofName = all.names.join(name);
@@ -83,13 +86,15 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            made = new Share(connection, ofNetwork); // there may be several networks before its calls have ended
+            // with the network as parent, because several networks may appear before the calls of this connection have
+            // ended
+            made = new Share(connection, ofNetwork);
             ofConnection = made;
         }
         return made;
     }
 
-    /** The connection is closed. Called once. */
+    /** Called once, when the connection is closed. */
     void closed() {
         all.networks.leave(network);
         if (name != null) {

@@ -8,8 +8,8 @@ import java.util.function.Function;
 import tern.rpc.limit.Share;
 
 /**
- * The tenants with connections to a server. Each tenant has one share, however many connections it has. A tenant
- * without connections stays as long as its methods run, so that it does not get a new share by reconnecting.
+ * The tenants with connections to a server. Each tenant has one share, regardless of its number of connections. A
+ * tenant without connections is kept while its methods run, so that it does not get a new share by reconnecting.
  * Thread-safe.
  *
  * @param <K> identifies a tenant
@@ -17,12 +17,14 @@ import tern.rpc.limit.Share;
 final class Tenants<K> {
 
     /**
-     * Number of tenants without connections that each new connection checks. It is more than one, so that their number
-     * falls.
+     * Number of tenants without connections that each new connection checks. It is more than one, so that the number of
+     * such tenants decreases.
      */
     private static final int LOOKED_AT = 2;
 
-    /** @param listed whether its key is in {@link #left} */
+    /**
+     * @param listed whether the tenant's key is in {@link #left}
+     */
     private record Tenant(int connections, Share share, boolean listed) {
         Tenant with(int connections) {
             return new Tenant(connections, share, listed);
@@ -35,10 +37,12 @@ final class Tenants<K> {
 
     private final Function<K, String> nameOf;
     private final ConcurrentMap<K, Tenant> present = new ConcurrentHashMap<>();
-    // keys of tenants without a connection when they were added; each once
+    // keys of tenants that had no connection when they were added; each key once
     private final Queue<K> left = new ConcurrentLinkedQueue<>();
 
-    /** @param nameOf returns the name of a tenant for people */
+    /**
+     * @param nameOf returns the readable name of a tenant
+     */
     Tenants(Function<K, String> nameOf) {
         this.nameOf = nameOf;
     }
@@ -93,7 +97,7 @@ final class Tenants<K> {
         return tenant.share().held() == 0 && tenant.share().streaming() == 0;
     }
 
-    /** Returns the number of tenants to check again, in linear time. For tests. */
+    /** Returns the number of tenants to check again, for tests. Takes linear time. */
     int remembered() {
         return left.size();
     }

@@ -22,14 +22,14 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Tls;
 
 /**
- * Creates the TLS handlers of one side with the current keys and trusted certificates. When the supplier has new ones,
- * new connections use them. Unusable new ones are reported once and ignored. Thread-safe.
+ * Creates the TLS handlers of one side with the current keys and trusted certificates. New connections use the
+ * supplier's current settings. Unusable new settings are reported once and ignored. Thread-safe.
  */
 final class TlsContext {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsContext.class);
 
-    /** The protocols that a server offers by ALPN. The actual protocol is identified by the first bytes as usual. */
+    /** The protocols that a server offers by ALPN. The actual protocol is still identified by the first bytes. */
     private static final List<String> SERVED_BY_NAME = List.of("h2", "http/1.1");
 
     /** A context with its settings. */
@@ -135,7 +135,9 @@ final class TlsContext {
         return patient(now, now.context().newHandler(channel.alloc()));
     }
 
-    /** Creates the handler of a connection to a server, whose certificate must contain the name of the endpoint. */
+    /**
+     * Creates the handler of a connection to a server. The server's certificate must contain the name of the endpoint.
+     */
     SslHandler newHandler(Channel channel, Endpoint endpoint) {
         Built now = current();
         SslHandler handler = now.context().newHandler(channel.alloc(), endpoint.name(), endpoint.port());
@@ -149,7 +151,7 @@ final class TlsContext {
         return patient(now, handler);
     }
 
-    /** The server name to send. Java itself only sends names with a dot. */
+    /** The server name to send. Java by itself sends only names that contain a dot. */
     private static @Nullable SNIHostName sni(String host) {
         if (NetUtil.isValidIpV4Address(host) || NetUtil.isValidIpV6Address(host)) {
             return null;

@@ -15,7 +15,7 @@ import tern.rpc.transport.Tls;
 /** Explains a failure of TLS: the failed check, the certificate, and what to change. */
 final class TlsFailure {
 
-    /** The beginning of Java's message about a certificate for another host. */
+    /** The beginning of Java's message about a certificate that was issued for another host. */
     private static final String OTHER_HOST = "No (subject alternative|name matching).*";
 
     private TlsFailure() {}
@@ -83,7 +83,7 @@ final class TlsFailure {
         return PeerText.text(words);
     }
 
-    /** The exception of this type behind a failure, or null. */
+    /** The exception of this type among the causes of a failure; null if there is none. */
     static <T extends Throwable> @Nullable T find(Throwable cause, Class<T> type) {
         int depth = 0;
         for (Throwable inner = cause; inner != null && depth < 16; inner = inner.getCause(), depth++) {

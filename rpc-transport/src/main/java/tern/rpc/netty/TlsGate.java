@@ -16,14 +16,14 @@ import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.transport.Tls;
 
 /**
- * Decides whether a port accepts TLS, unencrypted connections or both, and handles clients that use the other one. A
+ * Decides whether a port accepts TLS, unencrypted connections or both, and handles clients that use the wrong one. A
  * warning at a limited rate names the setting to change. Thread-safe.
  */
 final class TlsGate {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsGate.class);
 
-    /** The time between two warnings of a kind. */
+    /** Minimum time between two warnings of the same kind. */
     private static final Duration PAUSE = Duration.ofMinutes(1);
 
     private static final byte HANDSHAKE_RECORD = 0x16;
@@ -85,7 +85,9 @@ final class TlsGate {
         return current.tls().clientAuth() == Tls.ClientAuth.NEED;
     }
 
-    /** A client began a handshake but there are no keys. It gets an alert; otherwise it would wait. */
+    /**
+     * Answers a client that begins a handshake although there are no keys. Without the alert, the client would wait.
+     */
     void refuseTls(ChannelHandlerContext handler, ServerConnection connection) {
         unexpectedTls.warn("Closing a connection from " + connection.remoteAddress()
                 + ": the client speaks TLS, but there is none on this port (set rpc.server.ssl.bundle, or leave out"
@@ -94,7 +96,7 @@ final class TlsGate {
         connection.closeWhenWritten();
     }
 
-    /** A client uses a known protocol without TLS. */
+    /** Refuses a client that uses a known protocol without TLS. */
     void refuseClearText(Channel channel, ServerProtocol protocol) {
         unexpectedClearText.warn("Closing a connection from " + channel.remoteAddress() + ": the client speaks "
                 + protocol.name() + " in clear text, but this port takes TLS only (set rpc.client.ssl.bundle at the"
@@ -102,7 +104,7 @@ final class TlsGate {
         channel.close();
     }
 
-    /** The handshake of a connection failed. */
+    /** Called when the handshake of a connection failed. */
     void handshakeFailed(Channel channel, Throwable cause) {
         if (cause instanceof ClosedChannelException) {
             LOG.debug("{} was closed during its TLS handshake", channel, cause);

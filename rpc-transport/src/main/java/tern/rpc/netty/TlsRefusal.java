@@ -6,8 +6,8 @@ import javax.net.ssl.SSLHandshakeException;
 import tern.rpc.transport.Tls;
 
 /**
- * Detects a refused client certificate. With TLS 1.3 a client learns of the refusal after its own handshake has ended.
- * The server did not read anything sent meanwhile. Confined to the event loop.
+ * Detects a refused client certificate. With TLS 1.3, a client receives the refusal only after its own handshake has
+ * ended. The server has read nothing that was sent meanwhile. Confined to the event loop.
  */
 final class TlsRefusal extends ChannelInboundHandlerAdapter {
 

@@ -21,22 +21,29 @@ final class UnsentBudget {
         this.mostBytes = Math.min(4 * maxBytes, Runtime.getRuntime().maxMemory() / 4);
     }
 
-    /** Above this many bytes any connection may be closed: four times the budget, at most a quarter of the heap. */
+    /**
+     * Any connection may be closed above this number of bytes: four times the budget, but at most a quarter of the
+     * heap.
+     */
     long mostBytes() {
         return mostBytes;
     }
 
-    /** Above this many bytes connections that do not read are closed. */
+    /** Connections that do not read are closed above this number of bytes. */
     long manyBytes() {
         return mostBytes / 2;
     }
 
-    /** @param told runs each time answers are queued above {@link #manyBytes}; on any thread */
+    /**
+     * @param told runs on any thread each time answers are queued above {@link #manyBytes}
+     */
     void whenMany(Runnable told) {
         whenMany = told;
     }
 
-    /** @param bytes negative for bytes that were sent */
+    /**
+     * @param bytes the number of queued bytes; negative for sent bytes
+     */
     void add(long bytes) {
         all.add(bytes);
         if (bytes > 0 && all.used() > manyBytes()) {
@@ -49,17 +56,17 @@ final class UnsentBudget {
     }
 
     /**
-     * Counts the answers of a connection that is being closed while they are in memory.
+     * Counts the answers of a connection that is being closed, as long as they are in memory.
      *
-     * @param bytes negative when they are released
+     * @param bytes the number of bytes; negative when they are released
      */
     void leaving(long bytes) {
         leaving.addAndGet(bytes);
     }
 
     /**
-     * Whether answers, including those of connections that are being closed, take so much memory that slow readers get
-     * no more.
+     * Whether answers occupy so much memory that slow readers get no more. Includes answers of connections that are
+     * being closed.
      */
     boolean isShort() {
         return all.used() + leaving.get() > manyBytes();
@@ -68,9 +75,9 @@ final class UnsentBudget {
     /**
      * The reason why a stream may not add a message, for messages; null if it may.
      *
-     * @param ofStream the bytes of the stream that already wait
-     * @param message the bytes of the message
-     * @param ofConnection the bytes of its connection that already wait
+     * @param ofStream the number of bytes of the stream that already wait
+     * @param message the size of the message
+     * @param ofConnection the number of bytes of its connection that already wait
      */
     @Nullable
     String refusal(long ofStream, int message, long ofConnection) {

@@ -6,12 +6,12 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Joins the frames of one drain into a few large writes. Confined to the event loop. */
+/** Joins the frames of one pass over the write queue into a few large writes. Confined to the event loop. */
 public final class WriteBatch {
 
     /**
-     * Frames are joined up to this size. Larger writes gain nothing, and larger buffers make the allocator release and
-     * request memory, which the JVM clears each time.
+     * Frames are joined up to this size. Larger writes gain nothing. Larger buffers would make the allocator release
+     * and request memory that the JVM clears each time.
      */
     private static final int JOINED_BYTES = 64 << 10;
 
@@ -25,7 +25,9 @@ public final class WriteBatch {
         this.queue = queue;
     }
 
-    /** @param bytes the bytes to be appended, as far as known */
+    /**
+     * @param bytes the number of bytes to append, as far as known
+     */
     void begin(long bytes) {
         unwritten = bytes;
     }
@@ -42,19 +44,25 @@ public final class WriteBatch {
         unwritten -= length;
     }
 
-    /** A command has written its bytes to the channel itself. The channel counts them from now on. */
+    /** Called by a command that has written its bytes to the channel itself. The channel counts them from now on. */
     public void handedOver(int bytes) {
         unwritten -= bytes;
         queue.left(bytes);
     }
 
-    /** A command has written its bytes to the channel itself. They count until the channel has taken them. */
+    /**
+     * Called by a command that has written its bytes to the channel itself. They count until the channel has taken
+     * them.
+     */
     public void handedOver(int bytes, Future<?> taken) {
         handedOn(bytes);
         taken.addListener(done -> queue.left(bytes));
     }
 
-    /** A command has written its bytes to the channel itself and calls {@link WriteQueue#left} for them. */
+    /**
+     * Called by a command that has written its bytes to the channel itself and will call {@link WriteQueue#left} for
+     * them.
+     */
     public void handedOn(int bytes) {
         unwritten -= bytes;
     }
@@ -67,7 +75,7 @@ public final class WriteBatch {
     void flush() {
         write();
         if (unwritten > 0) {
-            queue.left(unwritten); // bytes of calls that ended before their turn
+            queue.left(unwritten); // bytes of calls that ended before they were written
         }
         channel.flush();
     }
@@ -81,7 +89,7 @@ public final class WriteBatch {
         }
     }
 
-    /** Releases the joined bytes after a failure. They are not sent. */
+    /** Releases the joined bytes without sending them, after a failure. */
     void release() {
         ByteBuf full = joined;
         if (full != null) {

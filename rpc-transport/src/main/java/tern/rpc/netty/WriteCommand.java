@@ -3,7 +3,7 @@ package tern.rpc.netty;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
-/** An entry of a {@link WriteQueue} that the event loop writes. It is queued once. */
+/** An entry of a {@link WriteQueue} that the event loop writes. It may be queued only once. */
 public abstract class WriteCommand {
 
     @Nullable

@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The send queue of one connection. Many threads add commands, and the event loop drains all of them with one flush.
- * The queue is a stack that the event loop takes as a whole and reverses. The thread that finds it empty schedules the
- * drain, so a busy connection needs one task and one system call for many frames. Commands may be queued before the
- * channel is open. Thread-safe. Only the event loop drains it.
+ * The write queue of one connection. Many threads add commands, and the event loop writes all of them with one flush.
+ * The queue is a stack, which the event loop takes as a whole and reverses. A thread that finds the queue empty
+ * schedules the writing, so a busy connection needs only one task and one system call for many frames. Commands may be
+ * queued before the channel is open. Thread-safe. Only the event loop removes commands.
  */
 public class WriteQueue implements Runnable {
 
-    // No atomic objects, because there may be thousands of idle connections.
+    // Field updaters instead of atomic objects, because there may be thousands of idle connections.
     private static final AtomicReferenceFieldUpdater<WriteQueue, @Nullable WriteCommand> STACK =
             AtomicReferenceFieldUpdater.newUpdater(WriteQueue.class, WriteCommand.class, "stack");
     private static final AtomicLongFieldUpdater<WriteQueue> QUEUED_BYTES =
@@ -25,7 +25,7 @@ public class WriteQueue implements Runnable {
 
     WriteQueue() {}
 
-    /** Bytes were sent. Runs on the event loop. */
+    /** Called when bytes were sent. Runs on the event loop. */
     void lowered() {
         // nothing by default
     }
@@ -35,7 +35,7 @@ public class WriteQueue implements Runnable {
         // nothing by default
     }
 
-    /** Adds a command. It is dropped if the channel is closed. */
+    /** Adds a command. The command is dropped if the channel is closed. */
     public void add(WriteCommand command) {
         int bytes = command.bytes();
         long before = QUEUED_BYTES.getAndAdd(this, bytes);
@@ -51,18 +51,20 @@ public class WriteQueue implements Runnable {
         }
     }
 
-    /** The channel is open. Commands queued before are written first. Runs on the event loop. */
+    /** Called when the channel is open. Commands that were queued before are written first. Runs on the event loop. */
     void start(Channel opened) {
         channel = opened;
         run();
     }
 
-    /** The bytes that are queued, or passed to the channel and not yet taken by the socket. */
+    /** The number of bytes that are queued, or were passed to the channel but not yet taken by the socket. */
     public long queuedBytes() {
         return queuedBytes;
     }
 
-    /** Bytes passed to the channel were taken by the socket or dropped. Runs on the event loop. */
+    /**
+     * Called when bytes that were passed to the channel were taken by the socket or dropped. Runs on the event loop.
+     */
     public void left(long bytes) {
         long before = QUEUED_BYTES.getAndAdd(this, -bytes);
         changed(before, before - bytes);

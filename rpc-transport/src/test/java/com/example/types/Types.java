@@ -182,7 +182,7 @@ public final class Types {
 
     public interface Animal extends Serializable {}
 
-    /** A record that no interface declares by its own type. */
+    /** A record that interfaces declare only by its super-type. */
     public record Cat(String name) implements Animal {}
 
     public static class Failure extends Exception {

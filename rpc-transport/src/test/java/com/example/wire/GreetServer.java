@@ -13,7 +13,7 @@ import tern.rpc.ServerContext;
 /** Implements the service as it was when the calls were captured. */
 public class GreetServer implements GreetService {
 
-    /** Arguments of {@link #nothing} and {@link #oneway}. */
+    /** Received arguments of {@link #nothing} and {@link #oneway}. */
     public final BlockingQueue<String> told = new LinkedBlockingQueue<>();
 
     /** Adds an attachment, a text or bytes, to the answer of the current call. */

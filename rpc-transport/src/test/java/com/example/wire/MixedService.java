@@ -4,10 +4,10 @@ import java.io.Serializable;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Objects with adjacent small fields. A reader that writes too many bytes into one of them damages the next. */
+/** Objects with adjacent small fields. A reader that writes too many bytes into one field damages the next one. */
 public interface MixedService {
 
-    /** Has no field of type float, since Dubbo's reader damages memory when it sets one. */
+    /** Has no field of type float, because Dubbo's reader damages memory when it sets such a field. */
     class Small implements Serializable {
         private static final long serialVersionUID = 1L;
         public byte flags;

@@ -27,7 +27,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.PendingCall;
 
-/** Calls on a connection that is still opening. */
+/** Tests calls on a connection that is still opening. */
 @Timeout(60)
 class ConnectingTest {
 
@@ -146,7 +146,7 @@ class ConnectingTest {
         }
     }
 
-    /** Received data may be handled before the connection learns that it is open. */
+    /** Received data may be handled before the connection is notified that it is open. */
     @Test
     void wishThatComesBeforeItIsOpenIsKept() {
         protocol.prepare(ServiceDescriptor.of(GreetService.class));

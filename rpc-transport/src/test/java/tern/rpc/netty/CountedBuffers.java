@@ -7,8 +7,8 @@ import io.netty.channel.Channel;
 import io.netty.util.ResourceLeakDetector;
 
 /**
- * Counts the bytes of buffers until they are released. It finds a lost buffer at once, at a hundredth of the cost of
- * Netty's leak detector, which is switched off until this object is closed. Used by one thread at a time.
+ * Counts the bytes of buffers until they are released. It detects a leaked buffer at once, at a hundredth of the cost
+ * of Netty's leak detector. That detector is switched off until this object is closed. Used by one thread at a time.
  */
 final class CountedBuffers implements AutoCloseable {
 

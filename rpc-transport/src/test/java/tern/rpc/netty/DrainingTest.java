@@ -25,7 +25,7 @@ import tern.rpc.transport.ServiceLookup;
 @Timeout(120)
 class DrainingTest {
 
-    /** These tests receive no calls. */
+    /** A handler for tests that receive no calls. */
     static final class NoCalls implements CallHandler {
 
         @Override
@@ -59,7 +59,7 @@ class DrainingTest {
         }
     }
 
-    /** A protocol that no peer speaks. */
+    /** A protocol that no peer uses. */
     private static final class NoProtocol implements ServerProtocol {
 
         @Override

@@ -21,9 +21,9 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client without sockets and threads. Each input holds all bytes that a server sends on one connection with waiting
- * calls. The client detects errors that no server may cause: calls that do not end exactly once, unexpected exceptions,
- * and buffers that are not released.
+ * A client without sockets and threads. Each input consists of all bytes that a server sends on one connection with
+ * waiting calls. The client detects errors that no server must be able to cause: calls that do not end exactly once,
+ * unexpected exceptions, and leaked buffers.
  */
 public final class EmbeddedClient implements AutoCloseable {
 
@@ -34,7 +34,9 @@ public final class EmbeddedClient implements AutoCloseable {
     /** Turns an input into the bytes that the server sends. */
     @FunctionalInterface
     public interface Script {
-        /** @param firstId request id of the first call; the other calls have the following ids */
+        /**
+         * @param firstId the request id of the first call; the other calls have consecutive ids
+         */
         byte[] sent(byte[] input, long firstId);
     }
 
@@ -47,7 +49,9 @@ public final class EmbeddedClient implements AutoCloseable {
     private long results;
     private long failures;
 
-    /** @param calls calls that wait on each connection; a single call if the protocol carries one at a time */
+    /**
+     * @param calls calls that wait on each connection; a single call if the protocol carries only one call at a time
+     */
     public EmbeddedClient(ClientProtocol protocol, List<Invocation> calls, Script script) {
         this.protocol = protocol;
         this.calls = List.copyOf(calls);
@@ -65,7 +69,7 @@ public final class EmbeddedClient implements AutoCloseable {
                 MAX_MESSAGE_BYTES);
     }
 
-    /** Feeds one connection in two pieces and closes it. The input determines where it is split. */
+    /** Feeds one connection in two pieces and closes it. The input determines the position of the split. */
     public void feed(byte[] input) {
         Connection connection = new Connection(PEER, settings, protocol, null, (closed, state) -> {});
         EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
@@ -141,11 +145,11 @@ public final class EmbeddedClient implements AutoCloseable {
         List<String> through = Arrays.stream(failure.getStackTrace())
                 .map(StackTraceElement::getClassName)
                 .toList();
-        // an exception of an answer without a trace has the trace of its creation
+        // an exception from an answer has no trace of its own, so its trace is that of its creation
         return through.contains(EmbeddedClient.class.getName()) && !through.contains(READER_OF_EXCEPTIONS);
     }
 
-    /** Returns the number of calls with a result. Tests use it to check that inputs are understood at all. */
+    /** Returns the number of calls with a result. Tests use it to check that some inputs are valid. */
     public long results() {
         return results;
     }

@@ -28,7 +28,7 @@ import tern.rpc.transport.ServerTransport;
 
 /**
  * A server without sockets and threads. Each input is a connection, and all its work runs on the calling thread. The
- * server detects errors that no peer may cause: unexpected exceptions and buffers that are not released.
+ * server detects errors that no peer must be able to cause: unexpected exceptions and leaked buffers.
  */
 public final class EmbeddedServer implements AutoCloseable {
 
@@ -64,7 +64,7 @@ public final class EmbeddedServer implements AutoCloseable {
         };
     }
 
-    /** Feeds one connection in pieces. The input determines where it is split. */
+    /** Feeds one connection in pieces. The input determines the positions of the splits. */
     public void feed(byte[] input) {
         int cut = Math.floorMod(Arrays.hashCode(input), input.length + 1);
         try (Peer peer = connect()) {
@@ -74,7 +74,7 @@ public final class EmbeddedServer implements AutoCloseable {
         }
     }
 
-    /** Opens a connection. Its end is checked when the peer is closed. */
+    /** Opens a connection. Closing the peer checks that the connection ended correctly. */
     public Peer connect() {
         return new Peer();
     }
@@ -114,12 +114,12 @@ public final class EmbeddedServer implements AutoCloseable {
             }
         }
 
-        /** Sends bytes; more may follow. */
+        /** Sends bytes. More may follow. */
         public void send(byte[] input, int from, int to) {
             write(input, from, to);
         }
 
-        /** Does all work that follows from the bytes sent so far. */
+        /** Runs all work that the bytes sent so far have caused. */
         public void run() {
             channel.runPendingTasks();
             channel.runScheduledPendingTasks();
@@ -153,7 +153,7 @@ public final class EmbeddedServer implements AutoCloseable {
         }
     }
 
-    /** Returns the number of calls with a result. Tests use it to check that inputs reach the services at all. */
+    /** Returns the number of calls with a result. Tests use it to check that some inputs reach the services. */
     public long replies() {
         return replies;
     }

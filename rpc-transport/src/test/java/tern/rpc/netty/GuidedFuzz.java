@@ -18,7 +18,7 @@ public final class GuidedFuzz {
 
     static final Map<String, Supplier<FuzzTarget>> TARGETS = targets();
 
-    /** A separate class, so that only Jazzer needs the property and replays do not. */
+    /** A separate class, so that only Jazzer needs the property. Replays do not need it. */
     private static final class Chosen {
         static final FuzzTarget TARGET = Objects.requireNonNull(
                         TARGETS.get(System.getProperty("tern.fuzz.target", "")), "-Dtern.fuzz.target")

@@ -19,12 +19,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.netty.peer.RawFrame;
 
-/** Checks the heap that an idle connection uses on a server. The limits are the measured figures plus a fifth. */
+/** Checks the heap memory of an idle connection at a server. The limits are the measured figures plus a fifth. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class IdleConnectionsTest {
 
     private static final int CONNECTIONS = Integer.getInteger("idle.connections", 500);
-    private static final int FIRST = 40; // the first connections, which create shared objects
+    private static final int FIRST = 40; // number of first connections, which create shared objects
 
     @ParameterizedTest
     @CsvSource({"DUBBO, 0, 2400", "HTTP2, 0, 4900", "HTTP2, 5, 6900", "HTTP1, 5, 4400"})

@@ -24,8 +24,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A server in a separate JVM that counts the objects on its heap. That heap is free of the test's clients and of
- * objects from other tests. If the JVM crashes during the count, the tests go on.
+ * A server in a separate JVM that counts the objects on its heap. That heap contains neither the test's clients nor
+ * objects of other tests. If the JVM crashes during the count, the tests continue.
  */
 final class IdleServer implements AutoCloseable {
 
@@ -42,7 +42,7 @@ final class IdleServer implements AutoCloseable {
     /**
      * The growth of the heap by connections.
      *
-     * @param classes one line for each class that takes at least 4 bytes per connection
+     * @param classes one line for each class that uses at least 4 bytes per connection
      */
     record Added(long bytes, List<String> classes) {}
 
@@ -72,7 +72,7 @@ final class IdleServer implements AutoCloseable {
         return port;
     }
 
-    /** Counts the objects now, as the base of {@link #added}. */
+    /** Counts the objects now. {@link #added} compares with this count. */
     void count() throws IOException {
         ask("count");
         next();

@@ -53,7 +53,7 @@ class InboundTurnTest {
         assertThat(second.isPaused()).isFalse();
     }
 
-    /** The turn becomes free after the second account has asked for it and before that account waits. */
+    /** The turn becomes free after the second account has asked for it and before this account waits. */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {
         InboundAccount first = account(() -> {});
@@ -73,7 +73,7 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        channel.runPendingTasks(); // would never return if the account asked again and again
+        channel.runPendingTasks(); // would never return if the account asked repeatedly
 
         assertThat(holder.isPaused()).isTrue();
         holder.kept(-MESSAGE);

@@ -46,7 +46,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Calls while providers are shut down or freeze. */
+/** Tests calls while providers shut down or freeze. */
 @Timeout(180)
 class LostProvidersTest {
 
@@ -115,7 +115,7 @@ class LostProvidersTest {
                 ServiceReference.to(Work.class, resolver).protocol(protocol).build());
     }
 
-    /** Threads that call until they are stopped. */
+    /** Threads that make calls until they are stopped. */
     private static final class Callers implements AutoCloseable {
         private final AtomicBoolean going = new AtomicBoolean(true);
         private final AtomicInteger calls = new AtomicInteger();

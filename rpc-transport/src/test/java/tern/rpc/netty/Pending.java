@@ -10,7 +10,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.transport.PendingCall;
 
-/** Calls for tests of the layers below a proxy. */
+/** Creates calls for tests of the layers below a proxy. */
 final class Pending {
 
     private static final MethodDescriptor ECHO =

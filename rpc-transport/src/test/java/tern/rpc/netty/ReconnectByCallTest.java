@@ -39,7 +39,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Connection attempts that calls trigger. The pauses between all other attempts are longer than the test. */
+/** Tests connection attempts that calls trigger. All other pauses between attempts are longer than the test. */
 @Timeout(120)
 class ReconnectByCallTest {
 
@@ -227,7 +227,7 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertFails(work, greeting.length > 0);
                 }
-                assertThat(accepted.get()) // the first attempts need no pause and may be counted late
+                assertThat(accepted.get()) // the first attempts need no pause, and may be counted late
                         .isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }

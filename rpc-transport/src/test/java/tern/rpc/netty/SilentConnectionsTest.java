@@ -42,7 +42,9 @@ class SilentConnectionsTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** @param quietSeconds time without received data */
+    /**
+     * @param quietSeconds the time without received data
+     */
     private record Known(String name, InetAddress network, boolean isInUse, boolean hasMadeCalls, long quietSeconds)
             implements SilentConnections.Open {
         @Override
@@ -373,7 +375,7 @@ class SilentConnectionsTest {
         later.set(11 * SECOND);
         try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName(), line -> {
                     silent.forEach(RawSocket::close);
-                    Await.until("one is gone", () -> connections() < 4); // closed by another event loop
+                    Await.until("one is gone", () -> connections() < 4); // another event loop closes the connection
                 });
                 RawSocket newcomer = RawSocket.connect(port, 9)) {
             assertThat(isServed(newcomer)).isTrue();

@@ -34,8 +34,8 @@ import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.Tls;
 
 /**
- * A client and a server of the product. Only threads, event loops and sockets belong to a {@link Simulation}. The two
- * sides are created once, and each simulation opens its own connection.
+ * A client and a server with production code, except that threads, event loops and sockets belong to a {@link
+ * Simulation}. The two sides are created once, and each simulation opens its own connection.
  */
 final class SimulatedSides<T> implements AutoCloseable {
 
@@ -59,8 +59,8 @@ final class SimulatedSides<T> implements AutoCloseable {
     private InboundBudget budget = InboundBudget.forAll(1);
 
     /**
-     * @param losesFirstSignal whether to restore an old defect: a receiver of requests gets no ready signal when it is
-     *     set
+     * @param losesFirstSignal whether to reintroduce an old defect: a receiver of requests gets no ready signal when it
+     *     is set
      */
     SimulatedSides(
             Class<T> type,
@@ -153,7 +153,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    /** Describes calls and bytes that remain when no more steps are possible; empty if there are none. */
+    /** Describes calls and bytes that remain when no further step is possible; empty if there are none. */
     String left() {
         StringBuilder left = new StringBuilder();
         Connection ours = Objects.requireNonNull(connection);
@@ -182,7 +182,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         server.close();
     }
 
-    /** Gives calls to the connection of the current simulation. */
+    /** Passes calls to the connection of the current simulation. */
     private final class ClientSide implements ClientTransport {
 
         @Override
@@ -309,7 +309,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    // ---- the old defect
+    // ---- the reintroduced defect
 
     private CallHandler losing(CallHandler served) {
         return new CallHandler() {

@@ -52,7 +52,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** The method of each stream whose service has not learned its end. */
+    /** The methods of those streams whose service has not been notified of the end. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;
@@ -64,16 +64,18 @@ final class SimulatedStream {
     private final int messages;
     private final int bytes;
     private final boolean oneByOne;
-    private final int cancelAt; // 0 for never, like the next field
+    private final int cancelAt; // 0 for never, like the field below
     private final int failAt;
-    private final boolean cancelledByOther; // cancels at any time, on another thread
-    private final boolean mayBreak; // the connection may be lost
+    private final boolean cancelledByOther; // whether another thread cancels at any time
+    private final boolean mayBreak; // whether the connection may be lost
     private int sent;
     private int received;
     private @Nullable StatusCode end;
     private @Nullable String fault;
 
-    /** @param mayBreak whether the connection may be lost */
+    /**
+     * @param mayBreak whether the connection may be lost during the stream
+     */
     SimulatedStream(Simulation in, int id, boolean mayBreak) {
         Random random = in.random();
         this.caller = in.user("caller " + id);
@@ -96,7 +98,7 @@ final class SimulatedStream {
         SERVING.clear();
     }
 
-    /** Describes the streams whose service has not learned their end; empty if there are none. */
+    /** Describes the streams whose service has not been notified of the end; empty if there are none. */
     static String serving() {
         return SERVING.isEmpty() ? "" : "streams whose end the service was not told: " + SERVING;
     }
@@ -136,7 +138,7 @@ final class SimulatedStream {
         return asPlanned ? null : this + ": that is not what was planned";
     }
 
-    /** Returns whether the service fails. It does not if fewer requests are sent than the failure waits for. */
+    /** Returns whether the service fails. It does not fail if fewer requests are sent than the failure requires. */
     private boolean fails() {
         boolean readsRequests = shape == Shape.UP || shape == Shape.BOTH || shape == Shape.BOTH_READY;
         return failAt > 0 && (!readsRequests || failAt <= messages);
@@ -217,7 +219,9 @@ final class SimulatedStream {
         };
     }
 
-    /** @return whether the plan cancels now */
+    /**
+     * @return whether the plan cancels at this point
+     */
     private boolean take(BytesValue answer) {
         ByteBuffer head = head(answer);
         int of = head.getInt();
@@ -274,7 +278,7 @@ final class SimulatedStream {
 
         private void cancel() {
             if (end == null) {
-                end(StatusCode.CANCELLED); // the receiver does not learn of it
+                end(StatusCode.CANCELLED); // the receiver is not notified of it
                 subscription().cancel();
             }
         }

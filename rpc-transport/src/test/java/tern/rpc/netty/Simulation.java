@@ -32,11 +32,9 @@ import tern.rpc.ServerContext;
 
 /**
  * Threads, event loops and sockets that run one step at a time on the thread of a test, in an order that a seed
- * chooses. A step is one task of an event loop, one run of a worker, or one action of a user. User code may
- * {@link #pause()} to let other threads run first. A seed always gives the same order.
- *
- * <p>Time does not advance: scheduled tasks run only if they have no delay. Code that waits for the clock hangs, and
- * the test detects this.
+ * chooses. A step is one task of an event loop, one run of a worker, or one action of a user. User code may {@link
+ * #pause()} to let other threads run first. The same seed always gives the same order. <p>Time does not advance, and
+ * scheduled tasks run only if they have no delay. Code that waits for time to pass hangs, and the test detects this.
  */
 final class Simulation {
 
@@ -45,12 +43,12 @@ final class Simulation {
 
     private static final int MAX_NESTED = 3;
 
-    /** A thread, which runs one of its tasks per step, in order. */
+    /** A thread. Each step runs the next of its tasks. */
     private static final class Actor {
         private final String name;
         private final Deque<Runnable> tasks = new ArrayDeque<>();
-        private boolean busy; // a step of this thread is paused
-        private boolean ready; // can be chosen for the next step
+        private boolean busy; // true while a step of this thread is paused
+        private boolean ready; // true if this thread can be chosen for the next step
 
         Actor(String name) {
             this.name = name;
@@ -99,7 +97,7 @@ final class Simulation {
         }
     }
 
-    /** A user's thread, which runs its actions in order. */
+    /** A user's thread. It runs its actions in order. */
     interface User {
         void does(Runnable act);
     }
@@ -109,7 +107,7 @@ final class Simulation {
         return act -> add(actor, act);
     }
 
-    /** Creates a worker thread for a pool. Starting it makes its single step ready. */
+    /** Creates a worker thread for a pool. When it is started, its single step becomes ready. */
     Thread worker(Runnable task) {
         Actor actor = new Actor("worker " + ++workers);
         return new Thread(actor.name) {
@@ -174,7 +172,7 @@ final class Simulation {
         nested--;
     }
 
-    /** Returns the running task: the same object that was given to an event loop. */
+    /** Returns the running task. It is the same object that was passed to an event loop. */
     @Nullable
     Runnable runningTask() {
         return runningTask;
@@ -298,9 +296,9 @@ final class Simulation {
         private boolean open = true;
         private boolean active;
         private boolean wantsToRead;
-        private boolean reading; // a task that reads is queued
-        private boolean blocked; // the buffer of the other end was full
-        private boolean ended; // the other end is closed
+        private boolean reading; // true while a reading task is queued
+        private boolean blocked; // true if the buffer of the other end was full
+        private boolean ended; // true if the other end is closed
 
         /** @param capacity maximum number of bytes that wait for this end */
         Socket(int capacity) {

@@ -42,8 +42,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Peers whose calls hold threads, over sockets. Tern's clients use 127.0.0.1. A second address calls at the same time,
- * and all its calls must be answered.
+ * Tests clients whose calls occupy threads, over sockets. Tern's clients use 127.0.0.1. A second address makes calls at
+ * the same time, and all of these must be answered.
  */
 class SlowTenantsSocketTest {
 
@@ -190,7 +190,7 @@ class SlowTenantsSocketTest {
         }
     }
 
-    /** Connects from a second address. From now on each address is a tenant. */
+    /** Connects from a second address. From then on each address is a tenant. */
     private RawSocket another() {
         RawSocket quiet = RawSocket.connect(port, 9);
         open.add(quiet);
@@ -318,7 +318,7 @@ class SlowTenantsSocketTest {
             RawSocket each = RawSocket.connect(port, 20 + i % 8);
             open.add(each);
             each.send(request("hold"));
-            // one after the other, since a tenant's last calls may get spare threads
+            // one after another, because a tenant's last calls may get spare threads
             int running = Math.min(i + 1, THREADS);
             Await.until("it runs", () -> service.held.availablePermits() >= running);
         }

@@ -16,9 +16,9 @@ import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.hessian.HessianSerializer;
 
 /**
- * Runs streams in thousands of orders of the steps of event loops, workers and users. No stream may hang, no message
- * may be lost, and no resource may remain. {@code -Dtern.streams.seeds} sets the number of orders.
- * {@code -Dtern.streams.seed} replays one order and prints its steps.
+ * Runs streams with thousands of different orders of steps of event loops, workers and users. No stream may hang, no
+ * message may be lost, and no resource may be leaked. {@code -Dtern.streams.seeds} sets the number of orders. {@code
+ * -Dtern.streams.seed} replays one order and prints its steps.
  */
 @Timeout(3_600)
 class StreamSimulationTest {
@@ -35,7 +35,7 @@ class StreamSimulationTest {
                 losesFirstSignal);
     }
 
-    /** Applies a random event to the connection after some actions of a separate user. */
+    /** Applies a random event to the connection after a separate user has made some actions. */
     private static void befallLater(SimulatedSides<?> sides, Simulation simulation) {
         Mishap[] mishaps = Mishap.values();
         Mishap mishap = mishaps[simulation.random().nextInt(mishaps.length)];

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.StreamObserver;
 
-/** The answers of a streaming call, for a caller that reads them one by one. */
+/** The answers of a streaming call, for a caller that reads them one at a time. */
 final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
 
     private static final long WAIT_SECONDS = 30;

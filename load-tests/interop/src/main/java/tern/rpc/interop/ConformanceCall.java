@@ -76,7 +76,9 @@ final class ConformanceCall {
         return ConformancePayload.newBuilder().setData(data).build();
     }
 
-    /** @param first whether no answer was sent before; the error then also contains the requests */
+    /**
+     * @param first whether the error is the first answer; it then also contains the requests
+     */
     RpcException failure(Error error, boolean first) {
         List<StatusDetail> details = new ArrayList<>();
         error.getDetailsList().forEach(detail -> details.add(detail(detail)));

@@ -124,7 +124,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         int count = known;
         do {
             while (!over && advance(subscriber)) {
-                // one step at a time
+                // the loop runs one step at a time
             }
         } while ((count = news.addAndGet(-count)) != 0);
     }

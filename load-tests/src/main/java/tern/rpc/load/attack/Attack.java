@@ -22,7 +22,7 @@ enum Attack {
     /** Keeps the maximum number of server streams open without giving flow-control credit. */
     UNREAD_STREAMS("250 server streams without credit", true, Attack::unreadStreams),
 
-    /** Sends the headers of requests and never their message. */
+    /** Sends the headers of requests but never their messages. */
     OPEN_HEADERS("28 KB of headers on 900 streams each of 15 connections", true, attacker -> {
         String header = "h".repeat(7_000);
         attacker.together(15, () -> {
@@ -50,7 +50,7 @@ enum Attack {
         });
     }),
 
-    /** Sends parts of few large messages. */
+    /** Sends only parts of a few large messages. */
     LARGE_HALF_MESSAGES("60 KB of a message of 8 MiB on 100 streams each of 64 connections", true, attacker -> {
         byte[] half = Arrays.copyOf(RawHttp2.message(0, new byte[8_000_000]), 15_000);
         attacker.together(64, () -> {
@@ -393,7 +393,7 @@ enum Attack {
         return this == SILENT;
     }
 
-    /** Attacks until the time is over. */
+    /** Runs the attack until the time is over. */
     void run(Attacker attacker) {
         way.accept(attacker);
     }

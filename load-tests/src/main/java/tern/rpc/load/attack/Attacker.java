@@ -16,7 +16,7 @@ public final class Attacker {
     private static final int PATIENCE_MILLIS = 2_000;
     private static final double NANOS = 1e9;
 
-    /** One step of an attack. A closed connection ends it with an exception. */
+    /** One step of an attack. It ends with an exception if the connection is closed. */
     interface Step {
         void run() throws IOException;
     }

@@ -221,7 +221,7 @@ public final class Attacks {
                 .orElse(-1);
     }
 
-    /** Returns the user and system time so far. */
+    /** Returns the user and system CPU time so far. */
     private static double cpuSeconds(Process process) throws IOException {
         Path stat = Path.of("/proc", String.valueOf(process.pid()), "stat");
         if (!Files.exists(stat)) {

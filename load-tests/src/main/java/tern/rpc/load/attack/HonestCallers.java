@@ -44,7 +44,9 @@ final class HonestCallers implements AutoCloseable {
     private List<Long> nanos = new ArrayList<>(); // guarded by this
     private Map<String, Integer> reasons = new TreeMap<>(); // guarded by this
 
-    /** @param connectAnew whether each call opens a new connection */
+    /**
+     * @param connectAnew whether each call opens a new connection
+     */
     HonestCallers(int port, boolean connectAnew) {
         this.port = port;
         this.connectAnew = connectAnew;
@@ -131,7 +133,7 @@ final class HonestCallers implements AutoCloseable {
         }
     }
 
-    /** Returns and resets the calls since the last look. */
+    /** Returns and resets the counts since the last call. */
     synchronized Outcome look() {
         long[] sorted = nanos.stream().mapToLong(Long::longValue).toArray();
         Arrays.sort(sorted);

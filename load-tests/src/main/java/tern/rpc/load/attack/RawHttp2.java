@@ -143,7 +143,7 @@ final class RawHttp2 implements AutoCloseable {
     /**
      * Frames a message of gRPC.
      *
-     * @param compressed 0 or 1
+     * @param compressed 1 if the message is compressed, otherwise 0
      */
     static byte[] message(int compressed, byte[] bytes) {
         return ByteBuffer.allocate(PREFIX_BYTES + bytes.length)

@@ -1,6 +1,6 @@
 package tern.rpc.load.cluster;
 
-/** What is wrong with the first of ten nodes. */
+/** The faults of the first of ten nodes. */
 enum BadNode {
     SLOW("10 times slower") {
         @Override

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import tern.rpc.load.sample.Program;
 
-/** One framework with one policy, some clients, and ten nodes of which the first one is bad for a while. */
+/** A run of one framework with one balancer, some clients, and ten nodes. The first node is bad for a while. */
 final class BadNodeRun implements AutoCloseable {
 
     /** The offered load as a share of the capacity of all nodes. */
@@ -23,7 +23,7 @@ final class BadNodeRun implements AutoCloseable {
     private static final int WARM_UP_SECONDS = 6;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** A second is measured this long after the cure. */
+    /** The number of seconds after the end of the fault at which one second is measured. */
     private static final int CURED_SECONDS = 4;
 
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
@@ -37,15 +37,17 @@ final class BadNodeRun implements AutoCloseable {
     /**
      * The figures of a run.
      *
-     * @param curedPercent the share of the bad node in the fifth second after its cure
+     * @param curedPercent the share of calls that the bad node gets in the fifth second after its fault has ended
      */
     record Result(String policy, int clients, BadNode badNode, Timeline timeline, double curedPercent) {}
 
-    /** @param workers the workers of each node */
+    /**
+     * @param workers the number of workers of each node
+     */
     BadNodeRun(Supplier<Framework> made, String policy, int count, int workers) throws Exception {
         this.framework = made.get();
         this.perSecond = LOAD * NODES * workers * SECOND / Station.MEAN_NANOS;
-        InetAddress all = InetAddress.getByName("0.0.0.0"); // each client has a loopback address of its own
+        InetAddress all = InetAddress.getByName("0.0.0.0"); // each client uses its own loopback address
         List<Integer> ports = new ArrayList<>();
         for (int i = 0; i < NODES; i++) {
             Station station = new Station(i, workers, timer);
@@ -57,7 +59,8 @@ final class BadNodeRun implements AutoCloseable {
         this.relay = new FaultyRelay(relayLoop, all, ports.get(0));
         ports.set(0, relay.port());
         for (int client = 0; client < count; client++) {
-            // Balancers that keep their knowledge by address in statics would otherwise share it among the clients.
+            // Each client uses its own loopback address, because some balancers keep their state by address in static
+            // fields and would otherwise share it among clients.
             String host = "127.0." + (1 + client / 250) + "." + (1 + client % 250);
             clients.add(framework.connect(
                     ports.stream()
@@ -81,7 +84,7 @@ final class BadNodeRun implements AutoCloseable {
         TimeUnit.SECONDS.sleep(1);
         double cured = share(before, arrived());
         pace.join();
-        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // the last calls end
+        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // waits until the last calls have ended
         return new Result(label, clients.size(), badNode, timeline, cured);
     }
 

@@ -10,12 +10,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * One bad node of ten with Tern, grpc-java and Dubbo side by side: failed calls, response times, and how soon a cured
- * node serves again. Retries and hedging are off. Prints tables.
+ * Compares Tern, grpc-java and Dubbo with one bad node among ten: failed calls, response times, and the time until a
+ * recovered node serves again. Retries and hedging are off. Prints tables.
  */
 public final class BadNodes {
 
-    /** A framework with a policy in its own terms. */
+    /** A framework with a policy, named as in that framework. */
     private record Policy(String label, Supplier<Framework> framework, String name) {}
 
     private static final List<Policy> POLICIES = List.of(
@@ -31,7 +31,7 @@ public final class BadNodes {
 
     /**
      * @param arguments {@code --policies=} parts of names, {@code --clients=} numbers, {@code --nodes=} kinds of bad
-     *     nodes, all separated by commas; {@code --workers=} of each node
+     *     nodes, all separated by commas; {@code --workers=} number of workers of each node
      */
     public static void main(String[] arguments) throws Exception {
         Options options = new Options(arguments);
@@ -96,7 +96,7 @@ public final class BadNodes {
                 result.curedPercent());
     }
 
-    /** Failed calls of each second in percent, for the plots. */
+    /** The percentage of failed calls in each second, for the plots. */
     private static String seconds(List<BadNodeRun.Result> results) {
         int count = results.isEmpty() ? 0 : results.get(0).timeline().seconds();
         String head = IntStream.range(0, count)

@@ -2,7 +2,7 @@ package tern.rpc.load.cluster;
 
 import java.util.Deque;
 
-/** Closes what a framework opened, the last first. */
+/** Closes the resources of a framework in reverse order. */
 final class Closing {
 
     private Closing() {}

@@ -23,22 +23,22 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes the bytes of connections on to one provider, and can behave like a broken network between them. A change of
- * the behaviour applies to open and new connections. Thread-safe.
+ * Forwards the bytes of connections to one provider, and can behave like a broken network. A change of the behaviour
+ * applies to open and new connections. Thread-safe.
  */
 public final class FaultyRelay implements AutoCloseable {
 
-    /** How the relay treats connections. */
+    /** The ways in which the relay treats connections. */
     public enum Mode {
-        /** Passes bytes on. */
+        /** Forwards all bytes. */
         PASS,
-        /** Accepts connections and leaves their bytes unread, like a stopped process. The bytes are passed on later. */
+        /** Accepts connections but leaves their bytes unread, like a stopped process. The bytes are forwarded later. */
         FREEZE,
-        /** Accepts connections and loses all bytes, like a firewall that forgot them. */
+        /** Accepts connections but loses all bytes, like a firewall that has forgotten the connections. */
         SWALLOW,
         /** Resets open connections and each new one. */
         RESET,
-        /** Passes bytes on after {@link #DELAY_MILLIS} in each direction. */
+        /** Forwards bytes after {@link #DELAY_MILLIS} in each direction. */
         DELAY,
         /** Closes the port and every connection. */
         CLOSED
@@ -69,7 +69,7 @@ public final class FaultyRelay implements AutoCloseable {
         this.port = ((InetSocketAddress) opened.localAddress()).getPort();
     }
 
-    /** One thread for relays. */
+    /** Creates an event loop with one thread for relays. */
     static EventLoopGroup loop() {
         return new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("relay", true), NioIoHandler.newFactory());
     }
@@ -127,7 +127,7 @@ public final class FaultyRelay implements AutoCloseable {
         channel.close();
     }
 
-    /** Changes the behaviour. Connections that lost bytes are reset when the relay passes bytes on again. */
+    /** Changes the behaviour. Connections that lost bytes are reset when the relay forwards bytes again. */
     public synchronized void mode(Mode changed) {
         Mode before = mode;
         mode = changed;

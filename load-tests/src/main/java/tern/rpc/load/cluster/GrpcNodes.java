@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.peer.proto.BenchmarkGrpc;
 import tern.rpc.load.peer.proto.Text;
 
-/** grpc-java with {@code round_robin} inside its outlier detection, with the defaults of gRFC A50. */
+/** grpc-java with {@code round_robin} below its outlier detection, with the defaults of gRFC A50. */
 final class GrpcNodes implements Framework {
 
     private static final String SCHEME = "nodes";
@@ -139,7 +139,7 @@ final class GrpcNodes implements Framework {
 
         @Override
         public void onNext(Text text) {
-            // the end follows
+            // the end of the call follows
         }
 
         @Override
@@ -153,7 +153,7 @@ final class GrpcNodes implements Framework {
         }
     }
 
-    /** A list of addresses as a target. */
+    /** A list of addresses as a target of grpc-java. */
     private static final class Addresses extends NameResolverProvider {
 
         @Override

@@ -2,11 +2,11 @@ package tern.rpc.load.cluster;
 
 import java.util.concurrent.CompletableFuture;
 
-/** The method of the ten nodes. */
+/** The service of the ten nodes. */
 public interface NodeService {
 
     /**
-     * Takes the time of the node.
+     * Answers after the service time of the node.
      *
      * @return the number of the node
      */

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** What happens to the first of three providers, or to all in turn. */
+/** The faults of the first of three providers, or of all in turn. */
 enum ProcessFault {
     RESTART("SIGTERM, one after the other", false) {
         @Override

@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tern.rpc.load.sample.SampleProgram;
 
-/** A sample provider as a process, which can be stopped, killed and started again on its port. Not thread-safe. */
+/** A sample provider in a separate process. It can be stopped, killed, and restarted on its port. Not thread-safe. */
 final class Provider implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
@@ -66,7 +66,7 @@ final class Provider implements AutoCloseable {
         return port;
     }
 
-    /** Stops the process by SIGTERM, and starts it again when it has ended. */
+    /** Stops the process by SIGTERM, and restarts it after it has ended. */
     void restart() throws IOException, InterruptedException {
         program.close();
         startAgain();
@@ -85,7 +85,7 @@ final class Provider implements AutoCloseable {
         program.signal(signal);
     }
 
-    /** The calls over this protocol since the start of the process; -1 while it does not answer. */
+    /** The number of calls over this protocol since the start of the process; -1 if the process does not answer. */
     long served(Wire wire) throws InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(actuator + "?tag=protocol:" + wire.protocol()))
                 .timeout(PATIENCE)

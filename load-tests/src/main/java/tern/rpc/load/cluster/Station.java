@@ -8,12 +8,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A node that serves calls with some workers, each call for an exponentially distributed time. It holds no threads: the
- * answer is scheduled for the time at which a worker would have it. Thread-safe.
+ * A node that serves calls with some workers, each call for an exponentially distributed time. It uses no threads.
+ * Instead, the answer is scheduled for the time at which a worker would have finished. Thread-safe.
  */
 final class Station {
 
-    /** The behaviour of the node itself. */
+    /** The state of the node itself. */
     enum State {
         HEALTHY,
         /** Calls take ten times longer. */
@@ -29,7 +29,8 @@ final class Station {
     private final int number;
     private final ScheduledExecutorService timer;
     private final Random random; // guarded by this
-    private final PriorityQueue<Long> freeAt = new PriorityQueue<>(); // one time per worker; guarded by this
+    // the time at which each worker becomes free; guarded by this
+    private final PriorityQueue<Long> freeAt = new PriorityQueue<>();
     private final LongAdder arrived = new LongAdder();
     private volatile State state = State.HEALTHY;
 
@@ -46,7 +47,7 @@ final class Station {
         state = changed;
     }
 
-    /** The calls so far. */
+    /** The number of calls that have arrived so far. */
     long arrived() {
         return arrived.sum();
     }
@@ -54,7 +55,7 @@ final class Station {
     /**
      * Serves a call.
      *
-     * @param failure the failure of the framework that means the node is unavailable
+     * @param failure creates the framework's failure that means the node is unavailable
      */
     CompletableFuture<Integer> work(java.util.function.Supplier<RuntimeException> failure) {
         arrived.increment();

@@ -9,8 +9,8 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocking calls of one consumer at a steady rate, every second one idempotent. A call starts at its time, whether or
- * not earlier ones have ended, and is measured from that time. Thread-safe.
+ * Blocking calls of one consumer at a steady rate. Every second call is idempotent. A call starts at its scheduled time
+ * even if earlier ones have not ended, and its latency is measured from that time. Thread-safe.
  */
 final class SteadyCalls {
 
@@ -42,7 +42,7 @@ final class SteadyCalls {
     static final class Counts {
 
         private final Histogram micros = new ConcurrentHistogram(HIGHEST_MICROS, 3);
-        private long lostSafe; // guarded by this, like the next fields
+        private long lostSafe; // guarded by this, like the fields below
         private long lostOnce;
         private @Nullable String firstFailure;
 
@@ -61,12 +61,12 @@ final class SteadyCalls {
             return micros.getTotalCount() + lostSafe + lostOnce;
         }
 
-        /** Failed calls that could have been repeated. */
+        /** The number of failed calls of the idempotent method. */
         synchronized long lostSafe() {
             return lostSafe;
         }
 
-        /** Failed calls of the method that is not idempotent. */
+        /** The number of failed calls of the method that is not idempotent. */
         synchronized long lostOnce() {
             return lostOnce;
         }

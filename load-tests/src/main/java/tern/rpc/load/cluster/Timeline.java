@@ -7,16 +7,16 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of one run by the second in which they should have started. Thread-safe. */
+/** The calls of one run, grouped by the second in which they should have started. Thread-safe. */
 final class Timeline {
 
-    /** Times are counted from the begin of the fault, less these seconds. */
+    /** Number of measured seconds before the fault begins. */
     static final int BEFORE = 5;
 
     static final int FAULT = 20;
     static final int AFTER = 8;
 
-    /** From this second of the fault on, response times are compared with those before. */
+    /** Response times are compared with those before the fault from this second on. */
     static final int SETTLED = 3;
 
     private static final int SECONDS = BEFORE + FAULT + AFTER;
@@ -29,7 +29,9 @@ final class Timeline {
     private final Histogram healthyMicros = new ConcurrentHistogram(TimeUnit.MINUTES.toMicros(1), 3);
     private final Histogram faultMicros = new ConcurrentHistogram(TimeUnit.MINUTES.toMicros(1), 3);
 
-    /** @param start the time at which the first second begins */
+    /**
+     * @param start the time at which the first second begins
+     */
     Timeline(long start, int clients) {
         this.start = start;
         this.failedByClient = new AtomicIntegerArray(clients);
@@ -76,7 +78,7 @@ final class Timeline {
         return sum;
     }
 
-    /** One of the first failures of the run as a text; empty if there was none. */
+    /** One of the first failures of the run as text; empty if there was none. */
     String firstFailure() {
         return firstFailure;
     }

@@ -22,7 +22,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.sample.api.EchoService;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The protocols over which a consumer calls, with the names that the meters of a provider use. */
+/** The protocols of the consumers, with the names that a provider's meters use. */
 enum Wire {
     DUBBO(DubboProtocol.NAME),
     TRIPLE(TripleClientProtocol.NAME),
@@ -39,10 +39,10 @@ enum Wire {
     }
 
     /**
-     * A consumer with the defaults of Tern.
+     * A consumer with Tern's defaults.
      *
-     * @param safe its calls may be repeated
-     * @param once its calls are not idempotent
+     * @param safe a proxy for calls that may be repeated
+     * @param once a proxy for calls that are not idempotent
      */
     record Consumer(RpcClient client, EchoService safe, EchoService once) implements AutoCloseable {
 

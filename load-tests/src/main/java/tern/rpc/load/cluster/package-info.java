@@ -1,4 +1,7 @@
-/** Faults of one provider among several: sample providers as processes, and ten nodes in this process beside other frameworks. */
+/**
+ * Faults of one provider among several: sample providers in separate processes, and ten nodes in this process for a
+ * comparison with other frameworks.
+ */
 @NullMarked
 package tern.rpc.load.cluster;
 

@@ -27,13 +27,13 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * Measures the cost of waiting for an answer, with many callers and one thread that plays an event loop. That thread
- * sleeps, then answers all calls that arrived meanwhile. Tern's caller parks at once and decodes on its own thread. It is
- * compared with {@code CompletableFuture.get} with and without a timeout. The variants run in turn for several rounds,
- * and the first round is discarded. The figure is CPU time of the process per call.
+ * Measures the cost of waiting for an answer, with many callers and one thread that acts as an event loop. That thread
+ * sleeps, then answers all calls that arrived meanwhile. Tern's caller parks at once and decodes on its own thread. It
+ * is compared with {@code CompletableFuture.get} with and without a timeout. The variants run in turn for several
+ * rounds, and the first round is discarded. The figure is CPU time of the process per call.
  *
- * <p>Dubbo 2.7 lost time because {@code get} spun. A current JDK cannot show this: since JDK 9 a thread only yields a few
- * times there, which is too little to measure.
+ * <p>Dubbo 2.7 lost time because {@code get} spun. A current JDK cannot show this: since JDK 9 a thread only yields a
+ * few times there, which is too little to measure.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.CallerComparison [rounds] [seconds] [callers]</pre>
  */

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 /**
  * The cost of one execution of an operation on its thread.
  *
- * @param cpuNanos CPU time of the thread alone, so that other processes have little influence
+ * @param cpuNanos CPU time of the thread only, so other processes have little influence
  * @param bytes allocated bytes
  */
 record Cost(double cpuNanos, double bytes) {
@@ -16,7 +16,7 @@ record Cost(double cpuNanos, double bytes) {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int BATCH = 20;
 
-    /** Repeats the operation for this time, after a warm-up of a quarter of it. */
+    /** Repeats the operation for this time, after a warm-up that takes a quarter of it. */
     static Cost of(Supplier<?> operation, int millis) {
         run(operation, millis / 4);
         long cpu = THREADS.getCurrentThreadCpuTime();

@@ -20,10 +20,10 @@ import java.util.function.Supplier;
 import tern.rpc.concurrent.WorkerPool;
 
 /**
- * Measures the cost of handing a task to a worker. One producer plays an event loop: it sleeps a moment, as in a selector,
- * then hands over one new task for each task that ended meanwhile, so that 200 tasks are always open. 200 threads run
- * them. All pools are measured in turn for several rounds, and the first round is discarded. The figure is CPU time of the
- * whole process per task. It includes the producer, which costs the same for each pool.
+ * Measures the cost of handing a task to a worker. One producer acts as an event loop: it sleeps a moment, as in a
+ * selector, then hands over one new task for each task that ended meanwhile, so that 200 tasks are always open. 200
+ * threads run them. All pools are measured in turn for several rounds, and the first round is discarded. The figure is
+ * CPU time of the whole process per task. It includes the producer, which costs the same for each pool.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HandOver [rounds] [seconds] [pause in us]
  *     [task blocks us]</pre>

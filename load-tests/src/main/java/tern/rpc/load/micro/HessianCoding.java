@@ -92,8 +92,7 @@ public final class HessianCoding {
     }
 
     /**
-     * Writes new objects each time. An object gets its identity hash when it is first needed, and this first time costs
-     * more.
+     * Writes new objects each time. Computing an object's identity hash for the first time costs more than later reads.
      */
     private static Supplier<?> fresh(int count, Function<Object, Object> writing) {
         return () -> writing.apply(users(count));

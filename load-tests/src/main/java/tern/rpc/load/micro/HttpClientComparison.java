@@ -40,9 +40,9 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A JSON call over HTTP/1.1 by our client, whose waiting callers use sockets of their own; by our client with event loops
- * alone; and by the JDK's client. Client and server are in this process, whose CPU per call is shown. In turn, several
- * rounds, the first thrown away.
+ * Compares a JSON call over HTTP/1.1 by three clients: our client, whose waiting callers use their own sockets; our
+ * client with event loops only; and the JDK's client. Client and server are in this process, whose CPU time per call is
+ * shown. The clients run in turn for several rounds, and the first round is discarded.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HttpClientComparison [rounds] [seconds] [callers]</pre>
  */
@@ -109,7 +109,7 @@ public final class HttpClientComparison {
                         .build());
     }
 
-    /** The same protocol, which offers callers no sockets. */
+    /** The same protocol without sockets for waiting callers. */
     private static ClientProtocol withoutCallers(Http1ClientProtocol protocol) {
         InvocationHandler handler = (proxy, method, given) -> {
             if (method.getName().equals("callerExchanges")) {
@@ -170,7 +170,7 @@ public final class HttpClientComparison {
         for (int i = 0; i < callers; i++) {
             new Thread(() -> callOn(call, calls, over, ended), "caller-" + i).start();
         }
-        TimeUnit.MILLISECONDS.sleep(500); // to get warm
+        TimeUnit.MILLISECONDS.sleep(500); // warm-up
         long callsBefore = calls.get();
         long cpu = PROCESS.getProcessCpuTime();
         long began = System.nanoTime();

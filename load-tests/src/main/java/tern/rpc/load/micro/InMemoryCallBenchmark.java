@@ -80,7 +80,7 @@ public class InMemoryCallBenchmark {
         return users.existUser("1236");
     }
 
-    /** Adds a user's filter that needs a stage. */
+    /** Adds a user's filter, which needs a stage. */
     @Benchmark
     public boolean existUserFiltered() {
         return filtered.existUser("1236");

@@ -13,7 +13,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import tern.sample.api.User;
 
-/** JSON of plain and generic results. {@link JsonGenerics} measures more cases in turn. */
+/** Reading and writing JSON of plain and generic results. {@link JsonGenerics} measures more cases in turn. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -44,7 +44,7 @@ public final class JsonGenerics {
         Result<List<User>> usersResult();
     }
 
-    /** A case and the name of the case that it is compared with. */
+    /** A case, and the name of the case that it is compared with. */
     private record Row(String name, String base, Supplier<?> operation) {}
 
     public static void main(String[] arguments) {

@@ -113,7 +113,8 @@ public class LedgerBenchmark {
     }
 
     /**
-     * Reads the clock as often as a hundred counted operations do. Two readings are most of the cost of one operation.
+     * Reads the clock as often as a hundred counted operations do. The two readings are most of the cost of an
+     * operation.
      */
     @Benchmark
     public long readTheClock() {

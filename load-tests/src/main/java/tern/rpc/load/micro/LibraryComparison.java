@@ -7,7 +7,8 @@ import tern.rpc.load.micro.SideBySide.Row;
 import tern.rpc.netty.triple.OwnPieces;
 
 /**
- * Our own compression beside the streams of the JDK, and our parser for {@code google.protobuf.Value} beside Jackson's.
+ * Compares our own compression with the streams of the JDK, and our parser for {@code google.protobuf.Value} with
+ * Jackson's.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.LibraryComparison [rounds] [milliseconds] [part of a row's name]</pre>
  */

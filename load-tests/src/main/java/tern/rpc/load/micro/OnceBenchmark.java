@@ -70,7 +70,7 @@ public class OnceBenchmark {
                 Runnable::run);
     }
 
-    /** The type of the result, resolved when the proxy was created. */
+    /** Reads the type of the result, which was resolved when the proxy was created. */
     @Benchmark
     public @Nullable Object resultTypeOnce() {
         MethodDescriptor method = methods.get(called);
@@ -82,7 +82,7 @@ public class OnceBenchmark {
         return UserService.class.getMethod("getUser", long.class).getGenericReturnType();
     }
 
-    /** Whether the caller blocks. */
+    /** Reads whether the caller blocks, which was determined once. */
     @Benchmark
     public boolean callModeOnce() {
         MethodDescriptor method = methods.get(called);
@@ -95,7 +95,7 @@ public class OnceBenchmark {
         return CompletableFuture.class.isAssignableFrom(result);
     }
 
-    /** Eight steps of a call that need its context, which the first step looks up. */
+    /** Runs eight steps of a call that need its context. Only the first step looks it up. */
     @Benchmark
     public int contextOnce() {
         ServerContext context = ServerContext.current();
@@ -115,7 +115,7 @@ public class OnceBenchmark {
         return current;
     }
 
-    /** One object for a blocking call: it is registered, answered, and its answer is read. */
+    /** Uses one object for a blocking call. The call is registered and answered, and the answer is read. */
     @Benchmark
     public Response futureOnce() throws Throwable {
         PendingCall pending = new PendingCall(call, false, 0, null);
@@ -123,7 +123,7 @@ public class OnceBenchmark {
         return pending.await();
     }
 
-    /** Three futures, of transport, protocol and caller. Each one completes the next. */
+    /** Uses three futures, for transport, protocol and caller. Each one completes the next. */
     @Benchmark
     public Object futureOfEachLayer() throws Exception {
         CompletableFuture<Response> transport = new CompletableFuture<>();
@@ -134,7 +134,7 @@ public class OnceBenchmark {
         return caller.get();
     }
 
-    /** Stages that restore the context at each filter, as a chain of {@code thenApplyWithContext} does. */
+    /** Uses stages that restore the context at each filter, like a chain of {@code thenApplyWithContext}. */
     @Benchmark
     public Object stageOfEachFilter() throws Exception {
         CompletableFuture<Response> last = new CompletableFuture<>();
@@ -165,7 +165,7 @@ public class OnceBenchmark {
         return InetAddress.getLocalHost();
     }
 
-    /** The time of the last read of a connection. */
+    /** Reads the time of the last read of a connection from a field. */
     @Benchmark
     public long lastReadInField() {
         lastRead = System.nanoTime();
@@ -182,13 +182,13 @@ public class OnceBenchmark {
         return call.method();
     }
 
-    /** Builds an address as text for each call. */
+    /** Builds the text of an address for each call. */
     @Benchmark
     public String addressAsUrl() {
         return "dubbo://" + host + ":" + port + "/" + service.name() + "?timeout=3000&version=0.0.0";
     }
 
-    /** Allocates a new object for a call; the young generation collects it. */
+    /** Allocates a new object for a call. The young generation collects it. */
     @Benchmark
     public PendingCall objectMade() {
         return new PendingCall(call, false, 0, null);

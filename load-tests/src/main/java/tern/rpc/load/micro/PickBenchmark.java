@@ -26,7 +26,7 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
-/** The choice of a provider, without the call. The clock stands still, so the time to read it is not measured. */
+/** The choice of a provider, without the call. The clock does not advance, so reading it is not measured. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -45,7 +45,7 @@ public class PickBenchmark {
     private Cluster cluster = cluster(1, Policies.P2C);
     private long now;
 
-    /** An open connection that carries nothing. */
+    /** An open connection without calls. */
     private record Open(Endpoint endpoint) implements ClientConnection {
         @Override
         public boolean isAvailable() {
@@ -112,7 +112,7 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        cluster.pick(0, "", false, null, now); // the survey, which is due ten times a second
+        cluster.pick(0, "", false, null, now); // runs the survey, which is due ten times a second
     }
 
     @TearDown

@@ -9,16 +9,16 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Compares operations of Tern with the same operations of a library on one thread. All run in turn for several rounds,
- * and the first round is discarded. The figures are medians of the thread's CPU time, of its allocated bytes, and of
- * the ratios of the rounds.
+ * Compares operations of Tern with equivalent operations of a library on one thread. They run in turn for several
+ * rounds, and the first round is discarded. The figures are medians of the thread's CPU time, of its allocated bytes,
+ * and of the ratios of the rounds.
  */
 final class SideBySide {
 
     private static final int ROUNDS = 9;
     private static final int MILLIS = 300;
 
-    /** Neither operation returns null. */
+    /** One compared operation. Neither side returns null. */
     record Row(String name, Supplier<?> ours, Supplier<?> theirs) {}
 
     private record Figure(Cost ours, Cost theirs) {
@@ -33,9 +33,9 @@ final class SideBySide {
     /**
      * Measures and prints all rows.
      *
-     * @param library name for the heads of its columns
-     * @param arguments number of rounds, milliseconds of each operation in each round, and part of the names of the
-     *     wanted rows; all optional from the end
+     * @param library name of the library for the column heads
+     * @param arguments number of rounds, milliseconds of each operation per round, and part of the names of the wanted
+     *     rows; each may be omitted together with all later ones
      */
     static void print(String library, List<Row> rows, String... arguments) {
         int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : ROUNDS;

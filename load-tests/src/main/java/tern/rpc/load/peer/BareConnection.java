@@ -11,7 +11,7 @@ import java.util.List;
 /** A client made of a socket and a few bytes, so that thousands of clients cost little. Not thread-safe. */
 abstract class BareConnection implements AutoCloseable {
 
-    /** The peers whose servers such a client can call. */
+    /** The peers whose servers this client can call. */
     static final List<String> PEERS = List.of(
             "tern-dubbo",
             "dubbo-hessian2",
@@ -49,7 +49,7 @@ abstract class BareConnection implements AutoCloseable {
         };
     }
 
-    /** Does the handshake before the first call, up to the server's answer to a ping. */
+    /** Does the handshake before the first call, including the server's answer to a ping. */
     abstract void open() throws IOException;
 
     /** Calls {@code existUser} and waits for the answer. */

@@ -87,7 +87,7 @@ final class BareDubbo extends BareConnection {
         }
     }
 
-    /** Reads a frame and returns the id that it answers, or another value if it is not an answer. */
+    /** Reads a frame and returns the id of the call that it answers, or another value if it is no answer. */
     private long answered() throws IOException {
         byte[] head = in.readNBytes(HEAD_BYTES);
         if (head.length < HEAD_BYTES) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class FloorConnection extends ByteToMessageDecoder implements Runnable {
 
-    /** Length and id, before the payload. The length does not count itself. */
+    /** Size of length and id, which precede the payload. The length field does not count itself. */
     static final int HEAD_BYTES = Integer.BYTES + Long.BYTES;
 
     /** Maximum size of frames that share a buffer. */
@@ -51,7 +51,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
     /** Writes all queued frames. */
     @Override
     public void run() {
-        scheduled.set(false); // before the queue is read, so that no frame is forgotten
+        scheduled.set(false); // reset before the queue is read, so that no frame is forgotten
         Frame frame = queue.poll();
         if (frame == null) {
             return;

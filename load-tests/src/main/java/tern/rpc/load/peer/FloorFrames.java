@@ -14,7 +14,7 @@ record FloorFrames(int request, int answer) {
     static final FloorFrames ECHO_PERSON = new FloorFrames(815, 636);
     static final FloorFrames BUILD = new FloorFrames(200, 1_058);
 
-    /** Bytes besides the text. */
+    /** Size of the frames without the text. */
     private static final FloorFrames ECHO_TEXT = new FloorFrames(204, 31);
 
     /** Size of the chunks in which hessian2 sends a text of one-byte characters. */

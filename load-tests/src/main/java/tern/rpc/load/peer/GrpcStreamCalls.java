@@ -21,7 +21,7 @@ record GrpcStreamCalls(StreamsStub stub) implements ProtobufStreams {
         return subscriber -> stub.watch(request, new Demanded(subscriber));
     }
 
-    /** Lets the subscriber request messages instead of requesting them automatically. */
+    /** Lets the subscriber request messages. By default they are requested automatically. */
     private record Demanded(Flow.Subscriber<? super Item> to) implements ClientResponseObserver<FeedRequest, Item> {
 
         @Override

@@ -7,7 +7,7 @@ import tern.rpc.load.peer.proto.Item;
 /** The messages of the streams: 100 bytes each, numbered from 0. */
 final class Items {
 
-    /** The number and the field headers take the other 11 bytes. */
+    /** The number and the field headers take the other 11 of 100 bytes. */
     private static final int PAYLOAD_BYTES = 89;
 
     private static final ByteString PAYLOAD = ByteString.copyFrom("x".repeat(PAYLOAD_BYTES), StandardCharsets.US_ASCII);

@@ -17,12 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Load {
 
-    /** Upper bound of recorded latencies. */
+    /** Maximum recorded latency. */
     static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /**
-     * Precision of one percent. It keeps the histogram of a caller so small that it does not disturb the measurement.
-     */
+    /** Precision of one percent. It keeps the histogram of a caller small enough not to disturb the measurement. */
     static final int DIGITS = 2;
 
     private static final int MAX_TEXT = 300;

@@ -5,10 +5,13 @@ import java.util.stream.Stream;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
-/** A framework of the comparison, as server or client. Not thread-safe; the returned services are thread-safe. */
+/**
+ * A framework of the comparison. It acts as a server or as a client. Not thread-safe; the returned services are
+ * thread-safe.
+ */
 interface Peer extends AutoCloseable {
 
-    /** Maximum number of connections for a peer that needs one per caller; more than the number of callers. */
+    /** Maximum number of connections for a peer that needs one per caller. It exceeds the number of callers. */
     int CONNECTIONS = 1_024;
 
     /** Serves the services on this port until the peer is closed, on the loopback address if the peer can choose. */

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Compares Tern with other frameworks in turn. Each round starts fresh processes for each peer with the same flags, warms
- * them up with few callers, and then runs every scene. Every second round runs in reverse order. The main figure is CPU
- * per call, client and server together. Prints a table and writes an HTML page. A failed peer is a row with the reason.
+ * Compares Tern with other frameworks. Each round starts fresh processes for each peer with the same flags, warms them
+ * up with few callers, and then runs every scene. Every second round runs in reverse order. The main figure is CPU per
+ * call, client and server together. Prints a table and writes an HTML page. A failed peer is a row with the reason.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.PeerComparison --help</pre>
  */

@@ -6,8 +6,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.Item;
 
 /**
- * One stream in both directions. The thread that receives a message sends the next one. A message and its echo count as
- * one call of the report.
+ * One stream in both directions. The thread that receives a message sends the next one. In the report, a message and
+ * its echo count as one call.
  */
 final class PingCall implements SceneCall {
 

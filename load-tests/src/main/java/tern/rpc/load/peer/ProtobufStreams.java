@@ -17,7 +17,7 @@ public interface ProtobufStreams {
     /** Sends every item back. */
     StreamObserver<Item> ping(StreamObserver<Item> answers);
 
-    /** For peers without streams. */
+    /** The value for peers without streams. */
     ProtobufStreams NONE = new ProtobufStreams() {
         @Override
         public void feed(FeedRequest request, StreamObserver<Item> items) {

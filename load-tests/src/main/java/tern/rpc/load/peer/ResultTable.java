@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Figures as text and cells, the same for the terminal and the page. */
+/** Formats figures as text and cells. The terminal and the page use the same format. */
 final class ResultTable {
 
     /** Columns after scene and peer. */

@@ -128,7 +128,7 @@ interface SceneCall {
         }
     }
 
-    /** Makes one kind of call after the other. */
+    /** Makes all kinds of calls, one after another. */
     final class InTurn implements SceneCall {
 
         private static final List<String> KINDS =

@@ -14,8 +14,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The process of one side of a peer. A thread reads all output of the process, since a peer that logs much would block
- * on a full pipe. Not thread-safe.
+ * The process of one side of a peer. A thread reads all output of the process, because a peer that logs much would
+ * otherwise block on a full pipe. Not thread-safe.
  */
 final class Side implements AutoCloseable {
 
@@ -37,7 +37,7 @@ final class Side implements AutoCloseable {
     private final Process process;
     private final OutputStream commands;
 
-    /** Empty at the end of the process. */
+    /** The lines of the process. An empty element means that the process has ended. */
     private final BlockingQueue<Optional<String>> answers = new LinkedBlockingQueue<>();
 
     /**

@@ -27,7 +27,7 @@ public final class SlowReaders {
     private static final long MILLIS = 1_000;
     private static final long CALLS_MILLIS = 200;
 
-    /** Growth in bytes that is allowed between the first sixth and the end of the time. */
+    /** Allowed growth in bytes between the first sixth of the time and its end. */
     private static final long NOISE_BYTES = 2_000_000;
 
     private static final double MEGABYTE = 1e6;
@@ -124,7 +124,7 @@ public final class SlowReaders {
         return verdict(peer, first, last, Progress.of(client.ask("progress")));
     }
 
-    /** Returns the live objects of the server. */
+    /** Returns the server's live objects. */
     private LiveObjects look(String peer, int look, Side server, Side client) throws IOException {
         pause(seconds * MILLIS / LOOKS);
         LiveObjects held = live(server);

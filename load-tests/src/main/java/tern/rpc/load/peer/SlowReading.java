@@ -73,7 +73,7 @@ final class SlowReading {
         private final int stopAfter;
         private volatile Flow.@Nullable Subscription subscription;
         private volatile int received; // written by onNext
-        private int asked; // ticking thread only
+        private int asked; // used only by the ticking thread
 
         Reader(int stopAfter) {
             this.stopAfter = stopAfter;

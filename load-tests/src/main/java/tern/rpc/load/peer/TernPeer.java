@@ -37,7 +37,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class TernPeer implements Peer {
 
-    /** More than the callers of any scene. */
+    /** The limit of the server. It exceeds the number of callers in every scene. */
     private static final int CALLS = 2_000;
 
     private static final int MAX_CONNECTIONS = 20_000;

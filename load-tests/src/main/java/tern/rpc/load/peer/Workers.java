@@ -7,12 +7,12 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.concurrent.WorkerPool;
 
-/** The 200 daemon threads that run the methods of peers without a pool of their own. */
+/** The 200 daemon threads that run the methods of peers without their own thread pool. */
 final class Workers {
 
     static final int THREADS = 200;
 
-    /** More than the number of callers. */
+    /** Maximum number of queued tasks. It exceeds the number of callers. */
     private static final int QUEUED = 10_000;
 
     private static final Duration KEEP_ALIVE = Duration.ofMinutes(1);

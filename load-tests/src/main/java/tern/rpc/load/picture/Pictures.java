@@ -49,7 +49,7 @@ public final class Pictures {
         return all;
     }
 
-    /** One bar with its label, value, text at its end, and color. */
+    /** A bar with its label, value, color, and the text at its end. */
     private record Bar(String label, double value, String text, String color) {}
 
     // --- CPU per call beside other frameworks
@@ -117,7 +117,7 @@ public final class Pictures {
     private static final Pattern ACCOUNT = Pattern.compile(" +a call +(.+) ms");
     private static final Pattern PART = Pattern.compile("(.+) ([0-9.]+)");
 
-    /** Draws where the time of a late call goes, from the first example of the page. */
+    /** Draws how the time of a late call is divided, from the first example of the page. */
     private String diagnosis() throws IOException {
         String head = "";
         for (String line : lines("docs/diagnosis.md")) {

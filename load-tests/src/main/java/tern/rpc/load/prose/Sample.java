@@ -23,10 +23,10 @@ public final class Sample {
     private static final int COMMENTS = 100;
     private static final int SENTENCES = 50;
 
-    /** Shorter comments, such as section titles, are no sentences. */
+    /** Shorter comments, such as section titles, are ignored because they are not sentences. */
     private static final int MIN_WORDS = 4;
 
-    /** Literals come first, so that a comment mark inside one starts no comment. */
+    /** Literals come first, so that a comment mark inside a literal starts no comment. */
     private static final Pattern TOKENS =
             Pattern.compile("\"\"\"[\\s\\S]*?(?<!\\\\)\"\"\"" + "|\"(?:\\\\.|[^\"\\\\\n])*\""
                     + "|'(?:\\\\.|[^'\\\\\n])+'" + "|(/\\*[\\s\\S]*?\\*/)" + "|((?://[^\n]*(?:\n[ \t]*(?=//))?)+)");
@@ -92,7 +92,7 @@ public final class Sample {
         return all;
     }
 
-    /** Returns the sentences of a page. Code blocks, titles and tables have none. */
+    /** Returns the sentences of a page. Code blocks, titles and tables are ignored. */
     static List<String> sentences(String page) {
         List<String> sentences = new ArrayList<>();
         String text = page.replaceAll("(?ms)^ *```.*?^ *```", "\n").replaceAll("(?m)^ *[#|!<].*$", "\n");

@@ -14,7 +14,7 @@ record Answer(List<Cause> causes, String text) {
 
     static final Answer NONE = new Answer(List.of(), "");
 
-    /** A cause: its kind and name, its part of the time of a late call, and the change. */
+    /** A cause: its kind and name, its share of the time of a late call, and the change. */
     record Cause(String kind, String name, double ms, double ofMs, String change) {
 
         String title() {

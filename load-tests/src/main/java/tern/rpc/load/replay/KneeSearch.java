@@ -11,7 +11,7 @@ final class KneeSearch {
     private static final double CLOSE_ENOUGH = 1.12;
     private static final double MIN_RATE = 10;
 
-    /** Factor above the highest good rate at which the load is clearly too high. */
+    /** The load is clearly too high at this factor above the highest good rate. */
     static final double BEYOND = 1.3;
 
     /** The result of a load with the rate of {@link #next()}. */

@@ -42,7 +42,7 @@ final class MachineLoad {
         String[] words = line.strip().split("\\s+");
         long all = 0;
         long idle = 0;
-        for (int i = 1; i < Math.min(words.length, 9); i++) { // time of guests is part of "user"
+        for (int i = 1; i < Math.min(words.length, 9); i++) { // time of guests is already part of "user"
             long ticks = Long.parseLong(words[i]);
             all += ticks;
             idle += i == 4 || i == 5 ? ticks : 0;

@@ -28,12 +28,17 @@ record Step(
 
     static final double TARGET_MILLIS = 100;
 
-    /** Within these bounds a second try may meet the target, if a pause of the machine caused the miss. */
+    /**
+     * A second try may meet the target if the latency is below this bound, because a pause of the machine may have
+     * caused the miss.
+     */
     private static final double NEAR = 10;
 
     private static final double FEW_ERRORS = 0.001;
 
-    /** @param upToMillis upper bound of the bar; the lower bound is the upper bound of the bar before */
+    /**
+     * @param upToMillis upper bound of the bar; the lower bound is the upper bound of the previous bar
+     */
     record Bucket(double upToMillis, long calls) {}
 
     Step {

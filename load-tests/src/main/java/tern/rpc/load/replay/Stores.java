@@ -68,7 +68,7 @@ final class Stores implements AutoCloseable {
             return new Stores(redis, redisPort, redisName, null, 0, null);
         }
         int port = Program.freePort();
-        Path data = Files.createTempDirectory("replay-mariadb"); // a path of a Unix socket must be short
+        Path data = Files.createTempDirectory("replay-mariadb"); // Unix socket paths have a short maximum length
         try {
             return new Stores(redis, redisPort, redisName, mariaDb(folder, data, install, server, port), port, data);
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -151,7 +151,7 @@ final class Stores implements AutoCloseable {
 
     private static void delete(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
-            // deletes the content of a folder before the folder
+            // a folder comes after its content
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** A child process that ends with this process at the latest. */
 public final class Program implements AutoCloseable {
 
-    private static final long STOP_SECONDS = 30; // a provider drains first
+    private static final long STOP_SECONDS = 30; // a provider first drains its calls
 
     private final String name;
     private final Process process;
@@ -117,7 +117,7 @@ public final class Program implements AutoCloseable {
     /**
      * Sends a signal.
      *
-     * @param name the name as {@code kill} takes it: {@code STOP}
+     * @param name the name of the signal as {@code kill} expects it, such as {@code STOP}
      */
     void signal(String name) throws IOException, InterruptedException {
         new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
@@ -126,7 +126,9 @@ public final class Program implements AutoCloseable {
                 .waitFor();
     }
 
-    /** Kills the process without a chance to drain. Its children, which cannot stop themselves, end too. */
+    /**
+     * Kills the process without letting it drain its calls. Its children also end, because they cannot stop themselves.
+     */
     void kill() throws InterruptedException {
         List<ProcessHandle> children = process.descendants().toList();
         process.destroyForcibly().waitFor();
@@ -134,7 +136,7 @@ public final class Program implements AutoCloseable {
         close();
     }
 
-    /** Stops the process and its children. The children are its stores, which it may not be able to stop itself. */
+    /** Stops the process and its children. The children are its databases, which it may not be able to stop itself. */
     @Override
     public void close() {
         List<ProcessHandle> children = process.descendants().toList();

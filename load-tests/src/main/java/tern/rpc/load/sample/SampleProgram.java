@@ -11,9 +11,7 @@ import java.util.Properties;
 /** The sample provider or consumer as a separate process on free ports. It ends with this process at the latest. */
 public final class SampleProgram implements AutoCloseable {
 
-    /**
-     * The flags of {@code ./demo}: only the C1 compiler, a single-threaded collector, and a heap that need not grow.
-     */
+    /** The JVM flags of {@code ./demo}: only the C1 compiler, a single-threaded collector, and a fixed heap size. */
     private static final List<String> JVM_FLAGS =
             List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms256m", "-Xmx512m");
 
@@ -67,12 +65,16 @@ public final class SampleProgram implements AutoCloseable {
         return ports;
     }
 
-    /** Sends a signal by its name: {@code STOP}. */
+    /**
+     * Sends a signal.
+     *
+     * @param name the name of the signal, such as {@code STOP}
+     */
     public void signal(String name) throws IOException, InterruptedException {
         program.signal(name);
     }
 
-    /** Kills the program without a chance to drain. */
+    /** Kills the program without letting it drain its calls. */
     public void kill() throws InterruptedException {
         program.kill();
     }

@@ -37,7 +37,7 @@ final class SlowReader implements Runnable {
             byte[] piece = in.readNBytes(pieceBytes);
             while (piece.length > 0) {
                 out.write(piece);
-                next = Math.max(next + pieceNanos, System.nanoTime() - pieceNanos); // idle time is not carried over
+                next = Math.max(next + pieceNanos, System.nanoTime() - pieceNanos); // unused time is not carried over
                 TimeUnit.NANOSECONDS.sleep(next - System.nanoTime());
                 piece = in.readNBytes(pieceBytes);
             }

@@ -24,7 +24,7 @@ import tern.rpc.transport.ServiceLookup;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** Header and bodies of the dubbo protocol, without a socket. */
+/** Writes and reads head and bodies of the dubbo protocol, without a socket. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -96,7 +96,7 @@ public class DubboCodecBenchmark {
         return header;
     }
 
-    /** Tern's way: head and fixed attachments were encoded when the proxy was created. */
+    /** Writes a request as Tern does. Head and fixed attachments were encoded when the proxy was created. */
     @Benchmark
     public OutputBuffer writeShortRequest() {
         start();
@@ -104,7 +104,7 @@ public class DubboCodecBenchmark {
         return finish();
     }
 
-    /** Encodes everything on every call. */
+    /** Writes a request and encodes everything anew. */
     @Benchmark
     public OutputBuffer writeShortRequestAnew() {
         start();

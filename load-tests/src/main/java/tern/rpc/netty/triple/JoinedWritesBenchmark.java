@@ -27,8 +27,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Writes sixteen answers over HTTP/2, with five small buffers each, to a local socket. They are either joined into one
- * buffer or written unchanged with one vectored write.
+ * Writes sixteen answers over HTTP/2 to a local socket, each with five small buffers. The buffers are either joined
+ * into one, or passed unchanged to one vectored write.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -10,7 +10,7 @@ import java.util.zip.GZIPOutputStream;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Pieces of the transport that a library could replace, each beside that library, for {@code LibraryComparison}. */
+/** Parts of the transport that a library could replace, each next to that library, for {@code LibraryComparison}. */
 public final class OwnPieces {
 
     private static final int LIMIT = 64 << 20;
@@ -45,7 +45,10 @@ public final class OwnPieces {
         return compressed.toByteArray();
     }
 
-    /** With the limits of {@link Gzip}: no more than the message may have, and no more than the ratio permits. */
+    /**
+     * Decompresses by the JDK's stream, with the limits of {@link Gzip}: the maximum size of a message and the maximum
+     * ratio.
+     */
     public static byte[] decompressByStream(byte[] bytes) {
         long most = Math.min(LIMIT, Math.max(1 << 20, (long) TripleCodecs.UNPACKED_RATIO * bytes.length));
         ByteArrayOutputStream plain = new ByteArrayOutputStream(4 * bytes.length + 64);
@@ -63,21 +66,21 @@ public final class OwnPieces {
         return plain.toByteArray();
     }
 
-    /** JSON as a {@code google.protobuf.Value}. */
+    /** Encodes JSON as a {@code google.protobuf.Value} with our own parser. */
     public byte[] value(byte[] json) {
         OutputBuffer emptied = emptied();
         ValueMessages.jsonToValue(json, json.length, emptied);
         return emptied.toByteArray();
     }
 
-    /** The same by Jackson's streaming parser. */
+    /** Encodes JSON as a {@code google.protobuf.Value} with Jackson's streaming parser. */
     public byte[] valueByParser(byte[] json) {
         OutputBuffer emptied = emptied();
         ParsedValue.write(json, json.length, emptied);
         return emptied.toByteArray();
     }
 
-    /** Whether both ways give the same bytes. */
+    /** Whether both parsers return the same bytes. */
     public boolean agree(byte[] json) {
         return Arrays.equals(value(json), valueByParser(json));
     }

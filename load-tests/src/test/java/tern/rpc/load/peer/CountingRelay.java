@@ -11,7 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Forwards connections to a local port and counts the bytes first. */
+/** Forwards connections to a local port and counts the bytes before forwarding them. */
 final class CountingRelay implements AutoCloseable {
 
     private final ServerSocket listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -29,12 +29,12 @@ final class CountingRelay implements AutoCloseable {
         return listening.getLocalPort();
     }
 
-    /** Returns the bytes of the clients. */
+    /** Returns the number of bytes sent by clients. */
     long there() {
         return there.get();
     }
 
-    /** Returns the bytes of the server. */
+    /** Returns the number of bytes sent by the server. */
     long back() {
         return back.get();
     }

@@ -32,7 +32,8 @@ class PeersTest {
             Peer.NAMES.stream().filter(name -> name.startsWith(FLOOR)).toList();
 
     /**
-     * All peers but the floor, with one kind of encryption. JVM flags select the engine, so one kind is enough here.
+     * All peers except the floor, with one kind of encryption. JVM flags select the TLS engine, so one kind is enough
+     * here.
      */
     static final List<String> OTHERS = Peer.NAMES.stream()
             .filter(name -> !name.startsWith(FLOOR) && Encryption.of(name) != Encryption.JDK)

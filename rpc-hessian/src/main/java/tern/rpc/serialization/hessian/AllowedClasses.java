@@ -51,7 +51,7 @@ final class AllowedClasses {
         return Map.copyOf(classes.byName);
     }
 
-    /** Returns the enum if the class is the body of an enum constant, else the class itself. */
+    /** Returns the enum of a class that is the body of an enum constant. Returns any other class unchanged. */
     static Class<?> enumOf(Class<?> type) {
         Class<?> superclass = type.getSuperclass();
         return superclass != null && superclass.isEnum() ? superclass : type;

@@ -36,7 +36,7 @@ final class BeanField {
         }
     }
 
-    /** Reads a primitive value. The slot turns a null on the wire into zero. */
+    /** Reads a primitive value. A null on the wire becomes zero. */
     private Object primitive(ValueReader reader) {
         return Objects.requireNonNull(reader.read(slot));
     }

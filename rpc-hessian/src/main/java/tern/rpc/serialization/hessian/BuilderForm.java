@@ -17,7 +17,7 @@ final class BuilderForm implements WireForm {
     private static final String VALUE = "value";
     private static final String CODER = "coder";
     private static final String COUNT = "count";
-    private static final String MAYBE_LATIN1 = "maybeLatin1"; // a hint in JDK 21 and later; false is always correct
+    private static final String MAYBE_LATIN1 = "maybeLatin1"; // a hint since JDK 21; false is always correct
     private static final Set<String> KNOWN = Set.of(VALUE, CODER, COUNT, MAYBE_LATIN1);
     private static final char LAST_LATIN1 = 0xFF;
 
@@ -63,7 +63,7 @@ final class BuilderForm implements WireForm {
             return text.getBytes(StandardCharsets.ISO_8859_1);
         }
         byte[] bytes = new byte[2 * text.length()];
-        for (int i = 0; i < text.length(); i++) { // also unpaired surrogates, which a Charset would replace
+        for (int i = 0; i < text.length(); i++) { // includes unpaired surrogates, which a Charset would replace
             bytes[2 * i] = (byte) text.charAt(i);
             bytes[2 * i + 1] = (byte) (text.charAt(i) >> 8);
         }

@@ -1,6 +1,6 @@
 package tern.rpc.serialization.hessian;
 
-/** Tells by loader and name where a class comes from. */
+/** Describes by class loader and name where a class comes from. */
 final class ClassOrigin {
 
     private ClassOrigin() {}

@@ -84,8 +84,8 @@ final class CollectionType {
     }
 
     /**
-     * Returns a function that makes the final collection from a filled one. It is used if adding elements one by one
-     * would take quadratic time. Null if the filled collection is already the final one.
+     * Returns a function that creates the final collection from a filled one; null if the filled collection is already
+     * the final one. The function is used if adding single elements would take quadratic time.
      */
     @Nullable
     Function<Collection<Object>, Collection<Object>> finished() {
@@ -107,8 +107,8 @@ final class CollectionType {
     }
 
     /**
-     * The bytes that an empty collection needs beyond the room of one value. Blocking queues need them for their locks,
-     * array deques for their initial array.
+     * The number of bytes that an empty collection needs in addition to the room of one value. Blocking queues need
+     * them for their locks, and array deques for their initial array.
      */
     int shellBytes() {
         return shellBytes;

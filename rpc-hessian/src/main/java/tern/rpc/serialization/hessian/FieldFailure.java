@@ -19,7 +19,7 @@ final class FieldFailure extends RuntimeException {
 
     /**
      * Returns the exception to throw if a field could not be written. Its message names the field after the fields that
-     * were added before. A {@link MessageTooLargeException} is returned as it is.
+     * were added before. A {@link MessageTooLargeException} is returned unchanged.
      */
     static RuntimeException at(String field, Throwable failure) {
         if (failure instanceof MessageTooLargeException tooLarge) {

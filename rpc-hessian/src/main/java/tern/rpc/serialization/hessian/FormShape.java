@@ -13,7 +13,7 @@ import tern.rpc.serialization.SerializationException;
 final class FormShape extends Shape {
 
     /**
-     * Makes the value from its parts. The parts have the order of the names. A part that the message did not contain
+     * Creates the value from its parts. The parts have the order of the names. A part that the message did not contain
      * has its default value, or null.
      */
     @FunctionalInterface

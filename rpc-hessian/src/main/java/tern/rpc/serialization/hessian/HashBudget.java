@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
  */
 class HashBudget {
 
-    /** The number of comparisons for one element that is added to a heap, which is the height of the heap. */
+    /** The number of comparisons for one element that is added to a heap. It is the maximum height of a heap. */
     private static final int COMPARISONS = 20;
 
     private final HessianLimits limits;
@@ -48,7 +48,7 @@ class HashBudget {
      * Charges for a key that is about to be added.
      *
      * @param before the number of non-scalar keys that the container already holds
-     * @param chained whether keys of equal hash are searched one after the other, whatever their class is
+     * @param chained whether keys of equal hash are searched linearly, regardless of their class
      * @return the number of non-scalar keys that the container holds with this key
      */
     int charge(@Nullable Object key, long weight, int before, boolean chained) {

@@ -19,10 +19,7 @@ final class HessianInput {
     private static final byte[] NOTHING = {};
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
-    /**
-     * The bound for continuation bytes of a character, as signed bytes: a byte of at least this value is no
-     * continuation byte.
-     */
+    /** The first byte value, as a signed byte, that cannot continue a UTF-8 sequence. */
     private static final int TRAIL_END = -0x40;
 
     private byte[] bytes = NOTHING;
@@ -36,7 +33,7 @@ final class HessianInput {
     /** The buffer for ASCII text of several chunks. */
     private byte[] plain = NOTHING;
 
-    /** The buffer for text that is not ASCII. It grows up to the longest chunk that the grammar allows. */
+    /** The buffer for text that is not ASCII. It grows up to the maximum length of a chunk. */
     private char[] units = new char[64];
 
     void start(byte[] array, int offset, int length) {
@@ -82,7 +79,7 @@ final class HessianInput {
         return bytes[position] & 0xff;
     }
 
-    /** Rejects a container that claims more values than the remaining bytes can hold. */
+    /** Rejects a container that announces more values than the remaining bytes can hold. */
     void promise(int values) {
         if (values < 0 || values > end - position - promised) {
             throw new SerializationException(
@@ -104,7 +101,11 @@ final class HessianInput {
         return true;
     }
 
-    /** Moves past the expected bytes if they come next. */
+    /**
+     * Skips the expected bytes if they come next.
+     *
+     * @return whether they did
+     */
     boolean passIf(byte[] expected) {
         if (expected.length > end - position
                 || !Arrays.equals(expected, 0, expected.length, bytes, position, position + expected.length)) {
@@ -119,8 +120,8 @@ final class HessianInput {
     }
 
     /**
-     * Returns a hash of the text that comes next. The hash uses the last bytes and the length of a text of up to 1,023
-     * bytes. The result has no meaning if no such text comes next.
+     * Returns a hash of the next text, from the last bytes and the length of a text of up to 1,023 bytes. The result is
+     * meaningless if no such text comes next.
      */
     int hashOfText() {
         if (end - position < 2) {
@@ -402,7 +403,7 @@ final class HessianInput {
         }
         char[] decoded = units;
         int i = 0;
-        int safe = Math.min(length, (end - position) / 3); // this many units cannot go beyond the end
+        int safe = Math.min(length, (end - position) / 3); // this number of units cannot exceed the remaining bytes
         byte[] from = bytes;
         int at = position;
         while (i < safe) {

@@ -202,8 +202,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Makes the new value known under the reference number of the old value. The old value keeps the number, too,
-     * because readers have made one value of both.
+     * Makes the new value known under the reference number of the old value. The old value keeps the number too,
+     * because readers have created one value for both.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {

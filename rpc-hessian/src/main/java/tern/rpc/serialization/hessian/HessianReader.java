@@ -114,7 +114,7 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Reads the exception of a failed call again by its class name, message and stack trace alone. This way the caller
+     * Reads the exception of a failed call again, but only its class name, message and stack trace. The caller then
      * learns the provider's reason even if a field of the exception cannot be read.
      */
     private Throwable readPlainly(int start, SerializationException failure) {

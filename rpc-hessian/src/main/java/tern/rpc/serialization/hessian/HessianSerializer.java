@@ -113,8 +113,8 @@ public final class HessianSerializer implements Serializer {
         /**
          * Allows further classes at every position whose declared type they fit.
          *
-         * @param entries class names, or package names that end in {@code .*} (the classes of the package) or
-         *     {@code .**} (the classes of all packages below it, too)
+         * @param entries class names, or package names that end in {@code .*} (the classes of the package) or {@code
+         *     .**} (the classes of the package and of all packages below it)
          */
         public Builder allow(String... entries) {
             allowed.addAll(List.of(entries));
@@ -123,8 +123,8 @@ public final class HessianSerializer implements Serializer {
 
         /**
          * Also reads serializable application classes that are on no list. Logs once for each such class the property
-         * line that allows it. Use this only for a trial period, because only an enforced list keeps out unexpected
-         * classes.
+         * line that allows it. Use this only for a trial period, because unexpected classes are kept out only by an
+         * enforced list.
          */
         public Builder audit() {
             this.audit = true;

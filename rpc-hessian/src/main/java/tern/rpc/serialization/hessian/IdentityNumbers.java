@@ -23,7 +23,7 @@ final class IdentityNumbers {
      */
     private int[] slots = {};
 
-    /** The number of slots in use for this message; 0 as long as the objects are few. */
+    /** The number of slots in use for this message; 0 while there are few objects. */
     private int slotCount;
 
     private int size;

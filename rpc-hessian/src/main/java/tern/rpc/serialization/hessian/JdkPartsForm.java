@@ -129,7 +129,7 @@ final class JdkPartsForm implements WireForm {
 
     /** Returns the absolute value as ints, highest first. The first int is not 0. */
     private static int[] magnitude(BigInteger value) {
-        BigInteger negated = value.negate(); // a new object, because cached results are written, too
+        BigInteger negated = value.negate(); // a new object, because cached results are written too
         BigInteger absolute = value.signum() < 0 ? negated : negated.negate();
         int[] ints = new int[(absolute.bitLength() + Integer.SIZE - 1) / Integer.SIZE];
         byte[] bytes = absolute.toByteArray();

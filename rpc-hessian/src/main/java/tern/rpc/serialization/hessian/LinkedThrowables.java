@@ -30,7 +30,8 @@ final class LinkedThrowables implements ThrowableParts.Source {
     private final ValueReader values;
     private int links;
     private int made;
-    private @Nullable String withoutClass; // the reason to read all exceptions by their class names alone; may be null
+    // the reason for reading all exceptions only by their class names; null if they are read normally
+    private @Nullable String withoutClass;
 
     LinkedThrowables(HessianInput in, ValueReader values) {
         this.in = in;
@@ -78,7 +79,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     }
 
     /**
-     * Reads the next value, which must be an exception, by its class name, message and stack trace alone.
+     * Reads the next value, which must be an exception, but only its class name, message and stack trace.
      *
      * @param why the reason, for the message of the exception
      */

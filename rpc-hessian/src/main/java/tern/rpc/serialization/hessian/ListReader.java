@@ -157,7 +157,7 @@ final class ListReader {
     private void fillNumbers(Collection<Object> list, int length, Slot element) {
         for (int i = 0; isMore(i, length); i++) {
             list.add(values.readInteger(element));
-            int run = in.shortestInts(length - i - 1); // 0 if the length is not known
+            int run = in.shortestInts(length - i - 1); // 0 if the length is unknown
             values.count(run);
             for (int end = i + run; i < end; i++) {
                 in.fulfil();

@@ -17,12 +17,12 @@ final class OpenContainers {
     /** The maximum weight. This bound keeps sums and products of a few weights from overflowing. */
     static final long HEAVIEST = 1L << 40;
 
-    /** The deepest level that has its own bit. All deeper containers share the last bit, which is never cleared. */
+    /** The deepest level with its own bit. All deeper containers share the last bit, which is never cleared. */
     private static final int DEEPEST = 62;
 
     /**
-     * The bit for a reference to a {@code Hashtable} that contains itself. Hashing such a table ends, but may take as
-     * long as there are paths through the table.
+     * The bit for a reference to a {@code Hashtable} that contains itself. Hashing such a table ends, but its time may
+     * be as large as the number of paths through the table.
      */
     private static final long ENDLESS = 1L << 63;
 

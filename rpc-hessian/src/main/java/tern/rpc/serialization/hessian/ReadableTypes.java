@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The types that the messages of one service may name, as the reader of values asks for them. Thread-safe.
+ * The types that the messages of one service may name. The reader of values uses this interface. Thread-safe.
  *
  * <p>A name is checked before its class is loaded. A method whose result is never null throws {@link
  * SerializationException} for a type that is not allowed.

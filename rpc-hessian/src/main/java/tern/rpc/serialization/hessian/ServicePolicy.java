@@ -24,8 +24,8 @@ class ServicePolicy implements ReadableTypes {
     private static final int MAX_CACHE = 1024;
 
     /**
-     * The names of exceptions of the JDK and its extensions, by their naming convention. It ensures that no other class
-     * is even loaded.
+     * The names of exceptions of the JDK and its extensions, by their naming convention. No class with another name is
+     * loaded.
      */
     private static final Pattern STANDARD_EXCEPTION = Pattern.compile(
             "(java|javax|jakarta)(\\.[a-z]\\w*)+\\.([A-Z]\\w*\\$)*([A-Z]\\w*)?(Exception|Error|Throwable)");

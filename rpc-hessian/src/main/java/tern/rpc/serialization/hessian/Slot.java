@@ -18,7 +18,7 @@ final class Slot {
     /** The value that replaces null: zero at a primitive position inside a value, else null. */
     final @Nullable Object absent;
 
-    /** Whether the declared type belongs to the application. Such a type tells which values to expect. */
+    /** Whether the declared type belongs to the application. Such a type determines the expected values. */
     final boolean own;
 
     private final String where;
@@ -101,8 +101,8 @@ final class Slot {
 
     /**
      * Returns a position inside this position. If the type repeats, as in Object inside Object, the enclosing position
-     * of that type is returned. Positions are kept, so a message with its own choice of nesting must not be able to add
-     * new positions without end.
+     * of that type is returned. Positions are cached, so a message must not be able to add new positions without limit
+     * by its nesting.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {

@@ -100,7 +100,7 @@ final class TextEncoder {
         if (from == to) {
             return;
         }
-        int most = 3 * (to - from) + 1; // plus one byte, because a write of 4 bytes exceeds a character's 3
+        int most = 3 * (to - from) + 1; // one more byte, because a write of 4 bytes exceeds the 3 bytes of a character
         if (!out.hasRoom(most)) {
             appendByteByByte(from, to, out);
             return;

@@ -32,7 +32,7 @@ final class WireClass {
         this.end = end;
     }
 
-    /** Whether no object of this class was allowed yet. Such a definition belongs to the current message only. */
+    /** Whether no object of this class has been allowed yet. Such a definition belongs only to the current message. */
     boolean isNew() {
         return uses.length == 0;
     }

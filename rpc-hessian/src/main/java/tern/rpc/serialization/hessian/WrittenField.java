@@ -14,7 +14,7 @@ final class WrittenField {
     private static final char DATE = 'T';
     private static final char BOXED_FLOAT = 'f';
 
-    /** The types of fields that are written as a plain date, whatever the class of the value. */
+    /** The types of fields that are written as a plain date, regardless of the class of the value. */
     private static final Set<Class<?>> DATES =
             Set.of(Date.class, java.sql.Date.class, java.sql.Time.class, java.sql.Timestamp.class);
 

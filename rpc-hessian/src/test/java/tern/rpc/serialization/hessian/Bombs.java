@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Bombs {
 
-    /** The declarations of an ordinary service. */
+    /** The types that an ordinary service declares. */
     public interface Target {
         @Nullable
         Object take(
@@ -31,17 +31,17 @@ public final class Bombs {
                 throws Failure;
     }
 
-    /** A large class; a sender need not send any of its fields. */
+    /** A large class. A sender need not send any of its fields. */
     @SuppressWarnings("unused") // the unused fields make objects large
     public static class Wide implements Serializable {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, b8, b9;
         long c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, d0, d1, d2, d3, d4, d5, d6, d7, d8, d9;
     }
 
-    /** Its hash code uses its parts. */
+    /** Computes its hash code from its parts. */
     public record Pair(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
-    /** Its order uses its parts. */
+    /** Compares by its parts. */
     public record Ranked(@Nullable Ranked low, @Nullable Ranked high, int rank)
             implements Serializable, Comparable<Ranked> {
 
@@ -60,7 +60,7 @@ public final class Bombs {
         }
     }
 
-    /** Its hash code uses the elements of an array. */
+    /** Computes its hash code from the elements of an array. */
     public static class Packed implements Serializable {
         int @Nullable [] data;
 
@@ -116,7 +116,7 @@ public final class Bombs {
 
     private Bombs() {}
 
-    /** Returns all bombs by name, each at most this long. */
+    /** Returns all bombs by name. Each has at most this size. */
     public static Map<String, byte[]> all(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
         bombs.put("sets in sets, each twice in each", sets(30));
@@ -219,7 +219,7 @@ public final class Bombs {
         return bombs;
     }
 
-    /** Returns keys of equal hash: two longs, then a text, and so on. */
+    /** Returns keys of equal hash, of alternating classes: two longs, then a text, and so on. */
     private static byte[] mixedKeys(int size, int tag, String type) {
         Bytes bytes = Bytes.of().add(tag).text(type);
         int hash = equalHash(0).hashCode();
@@ -237,8 +237,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns times of equal hash. A Timestamp cannot be ordered within a hash bucket: it is comparable to dates, not
-     * to its own class.
+     * Returns times of equal hash. A Timestamp cannot be ordered within a hash bucket, because it is comparable to
+     * dates and not to its own class.
      */
     private static byte[] equalTimes(int size, String type, int others) {
         Bytes bytes = Bytes.of().definition("java.sql.Timestamp", "value").definition(Pair.class.getName(), "left");
@@ -259,8 +259,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns an incomplete list that is hashed repeatedly from inside. The list holds an array whose hash is its
-     * identity, so the reader does not notice the recursion.
+     * Returns an incomplete list that is hashed repeatedly by its own contents. The list contains an array whose hash
+     * is its identity, so the reader does not notice the recursion.
      */
     private static byte[] openList(int size, boolean through) {
         Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);
@@ -291,7 +291,8 @@ public final class Bombs {
             bytes.add('V').text("[object").add(0x91);
             number++;
         }
-        // The innermost array holds a list that refers to the innermost list, by now 2 + 100 * (...) parts.
+        // The innermost array contains a list that refers to the innermost list, which by now has 2 + 100 * (...)
+        // parts.
         bytes.list(100);
         int last = number++;
         for (int i = 0; i < 100; i++) {
@@ -339,7 +340,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Returns a random value of the kinds above, with many small values and many references. */
+    /** Returns a random value of these kinds, with many small values and many references. */
     public static byte[] random(long seed, int size) {
         Random random = new Random(seed);
         Bytes bytes = Bytes.of();
@@ -402,7 +403,7 @@ public final class Bombs {
         }
     }
 
-    /** Returns nested sets that are also a well-known bomb for Java serialization. They are small in hessian2 too. */
+    /** Returns nested sets. They are a well-known bomb for Java serialization, and are small in hessian2 too. */
     private static byte[] sets(int levels) {
         Set<Object> root = new HashSet<>();
         Set<Object> one = root;
@@ -476,7 +477,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Returns decimals whose hash, 31 times the digits plus the scale, is equal. */
+    /** Returns decimals of equal hash. The hash is 31 times the digits plus the scale. */
     private static byte[] equalNumbers(int size) {
         Bytes bytes = Bytes.of().add('U').text("java.util.HashSet").definition("java.math.BigDecimal", "value");
         for (int i = 1; bytes.size() < size; i++) {

@@ -38,7 +38,7 @@ class BombsTest {
     }
 
     /**
-     * Returns the allocation limit. The most expensive small value is a number in a set, garbage included. Any reader
+     * Returns the allocation limit. The most expensive small value, including garbage, is a number in a set. Any reader
      * needs more than four times the size of a message with many small values.
      */
     private static long mostAllocated(int size) {
@@ -64,7 +64,7 @@ class BombsTest {
         return KEY_BOMBS.keySet().stream();
     }
 
-    /** Uses 1 MiB, because quadratic cost shows only in large messages. */
+    /** Uses 1 MiB, because quadratic cost is visible only in large messages. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("keyNames")
     void keysAreReadOrRefusedAtABoundedPrice(String name) {

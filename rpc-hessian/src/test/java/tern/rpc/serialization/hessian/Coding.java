@@ -19,7 +19,7 @@ import tern.rpc.serialization.OutputBuffer;
 /** Reads and writes single values with Tern's coder and with hessian-lite. */
 final class Coding {
 
-    /** Loaded only by tests that compare. */
+    /** A separate class, so that only tests that compare with hessian-lite load it. */
     private static final class Lite {
         static final SerializerFactory FACTORY = new SerializerFactory(Coding.class.getClassLoader());
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests which keys of maps and elements of sets are refused, and that normal ones are accepted. */
 class EqualKeysTest {
 
-    /** An entity-like class: its hash uses its id only, although it refers to its parent. */
+    /** Resembles an entity: its hash uses only its id, although it refers to its parent. */
     static class Child implements Serializable {
         int id;
 
@@ -126,7 +126,7 @@ class EqualKeysTest {
         Set<Object> equal = new LinkedHashSet<>();
         IntStream.range(0, 20_000).forEach(i -> honest.add(first.plusSeconds(i)));
         for (int day = 1; day <= 28 * 40; day++) {
-            // The hash of a LocalDateTime is the exclusive or of the hashes of date and time.
+            // The hash of a LocalDateTime is the exclusive or of the hashes of its date and its time.
             LocalDateTime date = first.plusDays(day);
             int wanted = date.toLocalDate().hashCode() ^ 0x7fff_0000;
             long nanos = Integer.toUnsignedLong(wanted);
@@ -146,7 +146,7 @@ class EqualKeysTest {
         assertThat(coding.through(new TreeMap<>(map), Object.class)).isEqualTo(map);
     }
 
-    /** Their hash is a constant, as for entities whose database assigns the id. */
+    /** The hash is a constant, as for entities whose id is assigned by the database. */
     @Test
     @SuppressWarnings("unchecked") // the type that the method returns
     void entitiesThatReferToTheirParentAreRead() {

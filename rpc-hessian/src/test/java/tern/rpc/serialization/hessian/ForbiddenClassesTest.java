@@ -28,12 +28,12 @@ public class ForbiddenClassesTest {
         Evil @Nullable [] evils;
     }
 
-    /** Declared by the interface, and therefore allowed in that place. */
+    /** A class that the interface declares, so it is allowed at that position. */
     public static class Evil implements Serializable {
         int a;
     }
 
-    /** In the same package, but not declared. */
+    /** A class in the same package that is not declared. */
     static class HolderNeighbour implements Serializable {
         static boolean initialized;
         int a;

@@ -397,7 +397,7 @@ final class Graphs {
         node.at = LocalDateTime.of(2024, 2, 29, 1, 2, 3);
     }
 
-    /** Returns a builder without unused capacity, because hessian-lite would also write the unused part. */
+    /** Returns a builder without unused capacity, because hessian-lite would also write the unused capacity. */
     private StringBuilder builder() {
         StringBuilder builder = new StringBuilder(text());
         builder.trimToSize();

@@ -119,7 +119,7 @@ class HessianWriterTest {
                 .hasMessageContaining("nested too deeply");
     }
 
-    /** Reads a response with type, value and attachments. References count through all of them. */
+    /** Reads a response that consists of type, value and attachments. References are numbered across all of them. */
     @Test
     void valuesOfAMessageShareTheirTables() throws IOException {
         List<Object> shared = new ArrayList<>(List.of("s"));

@@ -119,7 +119,8 @@ class KnownDefinitionsTest {
         long first = allocated(reader, service, point, result, 1);
         long thousand = allocated(reader, service, point, result, 1_000);
 
-        // The limit covers the record and the array of its values. A definition with its names took 700 bytes.
+        // The limit includes the record and the array of its values. A definition together with its names took 700
+        // bytes.
         assertThat(thousand / 1_000).isLessThan(first).isLessThan(300);
     }
 

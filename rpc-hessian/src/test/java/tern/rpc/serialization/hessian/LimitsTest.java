@@ -28,7 +28,7 @@ class LimitsTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Its hash code visits the objects that it refers to. */
+    /** A record whose hash code visits the objects that it refers to. */
     record Knot(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
     static class Loose implements Serializable {
@@ -79,7 +79,7 @@ class LimitsTest {
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isLessThan(256 << 10);
     }
 
-    /** Each list alone could be as long as it claims, but all of them together could not. */
+    /** Each list alone could have the announced length, but all of them together could not. */
     @Test
     void claimsInsideEachOtherAreAddedUp() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

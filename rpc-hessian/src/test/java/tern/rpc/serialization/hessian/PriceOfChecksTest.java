@@ -26,7 +26,8 @@ import tern.rpc.transport.Cost;
 /**
  * Figure R28 of docs/figures/promises.md for the reader of hessian2. A text and a page of 15 users are read in three
  * ways: with all checks, without the removable checks, and by hessian-lite. The removable checks are the class policy,
- * the hash budget and the limits. The three take turns on one thread, and the figures are medians of its CPU time.
+ * the hash budget and the limits. The three variants run in turn on one thread, and the figures are medians of its CPU
+ * time.
  */
 @Tag("figures")
 class PriceOfChecksTest {
@@ -34,7 +35,7 @@ class PriceOfChecksTest {
     private static final int ROUNDS = 31;
     private static final int READS = 2_000;
 
-    /** Cost of a whole call, client and server, from docs/figures/calls.md. */
+    /** Cost of a whole call at client and server, from docs/figures/calls.md. */
     private static final double ECHO_CALL_MICROS = 31;
 
     private static final double LIST_CALL_MICROS = 115;
@@ -66,7 +67,7 @@ class PriceOfChecksTest {
         Page listUser(int pageNo);
     }
 
-    /** Accepts every class. */
+    /** A policy that accepts every class. */
     private static final class Trusting extends ServicePolicy {
         private final Map<String, Class<?>> classes = new LinkedHashMap<>();
         private final Shapes made;
@@ -85,7 +86,7 @@ class PriceOfChecksTest {
         }
     }
 
-    /** Counts nothing. */
+    /** A budget that counts nothing. */
     private static final class NoBudget extends HashBudget {
         NoBudget(HessianLimits limits) {
             super(limits);
@@ -93,12 +94,12 @@ class PriceOfChecksTest {
 
         @Override
         void enterKey() {
-            // no limit of depth
+            // no depth limit
         }
 
         @Override
         void leaveKey() {
-            // no limit of depth
+            // no depth limit
         }
 
         @Override

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Uses hessian-lite as the oracle. Tern must read its output, and it must read Tern's output. */
+/** Uses hessian-lite as the oracle. Tern must be able to read its output, and it must be able to read Tern's output. */
 class RandomGraphsTest {
 
     private static final int GRAPHS = 2000;
@@ -62,7 +62,7 @@ class RandomGraphsTest {
         return reader.readObject(tern.rpc.ValueType.of(Object.class));
     }
 
-    /** Compares two texts and shows only the place where they differ. */
+    /** Compares two texts and shows only the part where they differ. */
     private static void assertAlike(int seed, String expected, String actual) {
         int same = 0;
         while (same < Math.min(expected.length(), actual.length()) && expected.charAt(same) == actual.charAt(same)) {

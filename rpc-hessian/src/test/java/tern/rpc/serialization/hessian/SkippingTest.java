@@ -17,7 +17,7 @@ class SkippingTest {
 
     private static final int GRAPHS = 2000;
 
-    /** Its static initializer sets a flag of another class. */
+    /** A class whose static initializer sets a flag of another class. */
     static class Loud implements Serializable {
         private static final long serialVersionUID = 1L;
 

@@ -29,7 +29,7 @@ class ThrowablesTest {
         void fail(Report report) throws OutOfStock, Rejected;
     }
 
-    /** Its constructor computes the message, and {@code getMessage} changes it again. */
+    /** An exception whose constructor computes the message, and whose {@code getMessage} changes it again. */
     static class OutOfStock extends Exception {
         private final int item;
         private final List<Long> others;
@@ -63,7 +63,7 @@ class ThrowablesTest {
         OutOfStock stock;
     }
 
-    /** Not reachable from the interface, and therefore not allowed. */
+    /** A class that cannot be reached from the interface, and is therefore not allowed. */
     @SuppressWarnings("UnusedVariable") // read by the writer
     static class Order implements Serializable {
         private final int number;

@@ -62,7 +62,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests which shapes of types work: the sent value, the declared type, and the received value. */
+/** Tests which kinds of types work, by the sent value, the declared type, and the received value. */
 class TypeShapesTest {
 
     enum Mode {
@@ -93,7 +93,7 @@ class TypeShapesTest {
 
     interface Animal extends Serializable {}
 
-    /** Found by its package and its supertype; no method declares it. */
+    /** A record that is found by its package and its super-type, because no method declares it. */
     record Cat(String name) implements Animal {}
 
     abstract static class Base implements Serializable {
@@ -141,7 +141,7 @@ class TypeShapesTest {
         }
     }
 
-    /** Refuses invalid values. */
+    /** A record that refuses invalid values. */
     record Percent(int value) implements Serializable {
         Percent {
             if (value < 0 || value > 100) {

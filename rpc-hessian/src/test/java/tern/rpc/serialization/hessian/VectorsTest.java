@@ -44,7 +44,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import tern.rpc.serialization.SerializationException;
 
-/** Bytes recorded from hessian-lite 4.0.4. Column 2 has the written bytes, column 3 the value that it read back. */
+/**
+ * Bytes recorded from hessian-lite 4.0.4. Column 2 contains the written bytes, column 3 the value that hessian-lite
+ * read back.
+ */
 class VectorsTest {
 
     /** The recorded class was nested in a class of the default package. */

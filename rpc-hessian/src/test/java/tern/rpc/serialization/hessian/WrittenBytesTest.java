@@ -112,7 +112,7 @@ class WrittenBytesTest {
     record Parts(byte tiny, short small, char letter, float fraction, double ratio, boolean set, Float boxed, Date at)
             implements Serializable {}
 
-    /** Written as the replacement of other objects. */
+    /** A class that is written as the replacement of other objects. */
     static class Money implements Serializable {
         private final long cents;
 
@@ -127,7 +127,7 @@ class WrittenBytesTest {
 
     record Cents(long cents) implements Serializable {}
 
-    /** Replaced by its target when it is written, or not at all if it has none. */
+    /** A class that is replaced by its target when it is written. Without a target it is not replaced. */
     static class Proxy implements Serializable {
         private final @Nullable Object target;
 
@@ -266,7 +266,7 @@ class WrittenBytesTest {
         assertSameBytes(new ArrayList<>(List.of(alone, alone, new Proxy(null), "after")));
     }
 
-    /** Few references are searched linearly, many in a table. */
+    /** Few references are searched linearly, and many in a hash table. */
     @Test
     void referencesAmongMany() {
         for (int count : new int[] {1, 15, 16, 17, 18, 127, 128, 129, 130, 511, 513, 5_000}) {
@@ -285,7 +285,7 @@ class WrittenBytesTest {
         }
     }
 
-    /** Two classes of the same name may have different fields; hessian-lite treats them as one. */
+    /** Two classes of the same name may have different fields. hessian-lite treats them as one class. */
     @Test
     void classesOfOneNameAreDefinedEach() throws ReflectiveOperationException {
         List<Object> values = new ArrayList<>();
@@ -358,7 +358,9 @@ class WrittenBytesTest {
         return builder;
     }
 
-    /** The unused capacity of a builder must not be sent, since it may hold the rest of a text that was cut off. */
+    /**
+     * The unused capacity of a builder must not be sent, because it may contain the rest of a text that was cut off.
+     */
     @Test
     void buildersTravelWithoutTheirUnusedRoom() {
         for (String text : List.of("", "Ada", "caf\u00e9 \u00ff", "\u0100", "\ud83d\ude00", "x\ude00\ud83d")) {
@@ -401,7 +403,7 @@ class WrittenBytesTest {
                 .toList());
     }
 
-    /** Uses one writer and one array for all graphs. Some of them fail. */
+    /** Uses one writer and one array for all graphs. Writing some of the graphs fails. */
     @Test
     void randomGraphsThroughOneWriterThatFailsNowAndThen() {
         Random random = new Random(5);
@@ -455,8 +457,8 @@ class WrittenBytesTest {
             writeAgain(beans);
         }
 
-        // Each bean has a character that becomes a text, and a list with its iterator. Its twelve other fields allocate
-        // nothing.
+        // Each bean allocates only a character that becomes a text, and a list with its iterator. Its twelve other
+        // fields allocate nothing.
         assertThat((THREADS.getCurrentThreadAllocatedBytes() - before) / rounds / beans.size())
                 .isLessThan(200);
     }

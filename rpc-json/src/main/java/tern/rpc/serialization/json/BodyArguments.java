@@ -22,7 +22,7 @@ final class BodyArguments {
     private final Position[] parameters;
     private final Map<String, Integer> byName = new HashMap<>();
 
-    /** The quoted name of the only parameter, if it is a bean without a property of this name; else null. */
+    /** The quoted name of the only parameter, if it is a bean without a property of this name; otherwise null. */
     private final byte @Nullable [] wrapping;
 
     BodyArguments(JsonMapper mapper, String fullName, List<String> names, Position[] parameters) {
@@ -62,7 +62,7 @@ final class BodyArguments {
         };
     }
 
-    /** Rejects arguments for a method without parameters; they are meant for another method. */
+    /** Rejects arguments for a method without parameters, because they must be meant for another method. */
     private void checkNone(byte[] json, int offset, int length) {
         if (length == 0) {
             return;
@@ -79,7 +79,7 @@ final class BodyArguments {
         }
     }
 
-    /** Decodes a text that is one value. */
+    /** Decodes a text that consists of one value. */
     @Nullable
     Object value(Position position, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -115,7 +115,8 @@ final class BodyArguments {
 
     /**
      * Decodes a bean, or an object whose only member is the bean under the parameter's name, as the arguments of a
-     * method with several parameters are sent. Decoded as the bean itself, such an object would be a bean of nulls.
+     * method with several parameters are sent. If such an object were decoded as the bean itself, all properties would
+     * be null.
      */
     private @Nullable Object wrappedOrValue(Position only, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -152,7 +153,7 @@ final class BodyArguments {
         return at;
     }
 
-    /** Tries the value first, because only the deserializer knows whether its type accepts an array. */
+    /** Tries to decode the value first, because only the deserializer knows whether its type accepts an array. */
     private @Nullable Object valueOrElement(JsonParser parser, Position only, byte[] json, int offset, int length) {
         try {
             return rest(parser, only);

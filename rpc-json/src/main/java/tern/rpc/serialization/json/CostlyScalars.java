@@ -18,18 +18,18 @@ import tools.jackson.databind.type.ArrayType;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Limits expensive scalars. Numbers and times may be sent as text, which Jackson matches against a pattern before any
- * limit, in quadratic time. A decimal with a huge exponent fills the heap at its first addition. {@code Class} is
- * rejected.
+ * Limits expensive scalars. Numbers and times may be sent as text. Jackson matches such text against a pattern before
+ * it checks any limit, which takes quadratic time. A decimal with a huge exponent fills the heap at its first addition.
+ * {@code Class} is rejected.
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    /** Sufficient for every time with its zone. */
+    /** Maximum length of a time. It suffices for every time with its zone. */
     private static final int MAX_TIME = 100;
 
-    /** The digits before the point; the largest long has as many. */
+    /** Maximum number of digits before the decimal point. It equals the number of digits of the largest long. */
     private static final int MAX_SECOND_DIGITS = 19;
 
     private final int digits;
@@ -73,7 +73,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects seconds out of range or with a huge exponent, which Jackson would decode as 1970. */
+    /** Rejects seconds that are out of range or have a huge exponent. Jackson would decode them as 1970. */
     private static void checkTime(BigDecimal seconds, int digits) {
         boolean large = seconds.signum() != 0 && (long) seconds.precision() - seconds.scale() > MAX_SECOND_DIGITS;
         if (large || seconds.scale() > digits) {
@@ -131,7 +131,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** For primitive elements, which have no deserializer of their own. */
+    /** A deserializer for arrays of primitive elements, which have no deserializer of their own. */
     private static final class BoundedElements extends DelegatingDeserializer {
         private final int textLength;
 

@@ -31,15 +31,15 @@ import tools.jackson.databind.type.CollectionType;
 import tools.jackson.databind.type.MapType;
 
 /**
- * Limits sets and maps with keys whose hashes a sender can make equal. A hash table handles equal hashes of ordered
- * keys, such as text and numbers. Other keys are compared with all earlier ones. Containers that take quadratic time
- * for any content are filled in one step.
+ * Limits sets and maps with keys whose hashes a sender can make equal. A hash table copes with equal hashes of ordered
+ * keys, such as text and numbers. Other keys are compared with all earlier ones. Containers that would take quadratic
+ * time for any content are filled in one step.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    /** Creates the declared class from the decoded elements. */
+    /** Functions that create the declared class from the decoded elements. */
     private static final Map<Class<?>, Function<Collection<Object>, Collection<Object>>> COLLECTIONS = Map.of(
             HashSet.class, HashSet::new,
             CopyOnWriteArraySet.class, CopyOnWriteArraySet::new,
@@ -94,11 +94,14 @@ final class HashedContainers extends ValueDeserializerModifier {
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
 
-    /** How a hash table handles equal hashes of a class. */
+    /** The way in which a hash table handles equal hashes of a class. */
     private enum Kind {
-        /** It builds a tree. */
+        /** The table builds a tree. */
         ORDERED,
-        /** It builds no tree, but all instances are small: times that are comparable to a supertype. */
+        /**
+         * The table builds no tree, but all instances are small. Examples are times that are comparable to a
+         * super-type.
+         */
         SCALAR,
         COMPOSITE;
 
@@ -163,7 +166,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         }
     }
 
-    /** The count of one container. */
+    /** The counts for one container. */
     private static final class Count {
         private static final int PLACES = 1 << 12;
 
@@ -209,8 +212,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         }
 
         /**
-         * Counts a composite key. It is compared with all earlier ones of the same hash, and may differ from them in
-         * its last part only.
+         * Counts a composite key. It is compared with all earlier keys of the same hash, and the difference may be in
+         * the last part.
          */
         private void composite(@Nullable Object key) {
             long now = position();

@@ -14,7 +14,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The codec of one method with Jackson. Its types are resolved once. */
+/** The codec of one method, based on Jackson. Its types are resolved once. */
 final class JacksonMethod implements JsonMethod {
 
     private final JsonMapper mapper;
@@ -25,7 +25,9 @@ final class JacksonMethod implements JsonMethod {
     private final QueryArguments query;
     private final List<String> warnings = new ArrayList<>();
 
-    /** @param textMapper the same mapper, which also converts text to numbers */
+    /**
+     * @param textMapper a copy of the mapper that also converts text to numbers
+     */
     JacksonMethod(MethodDescriptor method, JsonMapper mapper, JsonMapper textMapper) {
         this.mapper = mapper;
         this.fullName = method.fullName();
@@ -50,7 +52,7 @@ final class JacksonMethod implements JsonMethod {
         this.query = new QueryArguments(mapper, names, texts);
     }
 
-    /** Whether the class file lacks parameter names. The only use of the Java method. */
+    /** Whether the class file lacks parameter names. */
     private static boolean lacksNames(MethodDescriptor method) {
         Method java = method.javaMethod();
         return java != null

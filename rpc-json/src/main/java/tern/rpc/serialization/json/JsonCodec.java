@@ -13,13 +13,13 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Encodes and decodes arguments and results of methods as JSON. Thread-safe. It uses a copy of the user's mapper with
- * its modules, mix-ins, naming and visibility. Rules that both sides must share are set here: dates as RFC 3339 text,
- * enums by name, null properties omitted, {@code byte[]} in base64, {@code BigDecimal} as a plain number, protobuf
- * messages in their canonical form. A repeated name in one object is rejected, and JSON never names classes.
+ * its modules, mix-ins, naming and visibility. Rules that both sides must share are fixed: dates are RFC 3339 text,
+ * enums are names, null properties are omitted, {@code byte[]} is base64, {@code BigDecimal} is a plain number, and
+ * protobuf messages have their canonical form. A repeated name in one object is rejected, and JSON never names classes.
  */
 public final class JsonCodec implements JsonFormat {
 
-    /** Methods on protobuf messages are optional. */
+    /** Whether the optional module for protobuf messages is present. */
     private static final boolean MESSAGES = isPresent("tern.rpc.serialization.protobuf.ProtobufCodec");
 
     private final JsonMapper mapper;

@@ -18,8 +18,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
- * Describes failures without values, which may be secrets and would be logged. Jackson's messages and causes quote
- * values, so neither is kept.
+ * Describes failures without values, because values may be secrets and failures are logged. Jackson's messages and
+ * causes quote values, so neither is kept.
  */
 final class JsonErrors {
 
@@ -70,7 +70,7 @@ final class JsonErrors {
         return "expected " + (type != null ? type.getTypeName() : declared) + constants(type);
     }
 
-    /** The constants of an enum: {@code , one of RED, GREEN}; empty for other types. */
+    /** The constants of an enum, as in {@code , one of RED, GREEN}; empty for other types. */
     private static String constants(@Nullable Class<?> type) {
         Object[] constants = type == null ? null : type.getEnumConstants();
         if (constants == null || constants.length == 0) {
@@ -101,7 +101,7 @@ final class JsonErrors {
         return "not JSON" + place;
     }
 
-    /** A failure of a class that Jackson does not support, or of the user's code. */
+    /** A failure of a class that Jackson does not support, or of user code. */
     private static SerializationException other(String where, String what, RuntimeException failure) {
         if (failure instanceof InvalidDefinitionException definition) {
             return new SerializationException(where + ": " + definition.getOriginalMessage());
@@ -128,8 +128,8 @@ final class JsonErrors {
     }
 
     /**
-     * The path of the failure: {@code  at $.lines[3].amount}; empty at the root. Keys of maps are data and shown as
-     * {@code *}.
+     * The path of the failure, as in {@code at $.lines[3].amount}; empty at the root. Keys of maps are data, so they
+     * are shown as {@code *}.
      */
     private static String path(RuntimeException failure) {
         if (!(failure instanceof JacksonException jackson) || jackson.getPath().isEmpty()) {

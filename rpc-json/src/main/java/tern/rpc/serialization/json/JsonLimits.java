@@ -5,13 +5,14 @@ import tern.rpc.serialization.KeyLimits;
 /**
  * The limits for decoding one JSON text. The receiver limits its length. Immutable.
  *
- * @param depth nested arrays and objects, 1 to 512
- * @param numberDigits characters of a number; also digits of a {@code BigInteger} or {@code BigDecimal} without
- *     exponent
- * @param nameLength characters of a member's name
- * @param nonScalarKeys elements of one set, or keys of one map, that are not text, numbers or similar
- * @param equalKeys of these, keys with the same hash that a hash table cannot order
- * @param keySteps characters of a set's elements that may be compared with others, counted for each comparison
+ * @param depth the nesting depth of arrays and objects, 1 to 512
+ * @param numberDigits the number of characters of a number, and of digits of a {@code BigInteger} or {@code BigDecimal}
+ *     without exponent
+ * @param nameLength the number of characters of a member's name
+ * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not text, numbers or similar
+ * @param equalKeys the number of such keys that have the same hash and that a hash table cannot order
+ * @param keySteps the number of characters of a set's elements that may be compared with others, counted for each
+ *     comparison
  */
 public record JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys, int equalKeys, long keySteps) {
 

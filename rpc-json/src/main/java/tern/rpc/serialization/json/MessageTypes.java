@@ -24,8 +24,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.ser.Serializers;
 
 /**
- * Protobuf messages in their canonical JSON form, at any place. Jackson's parser reads the text of a message first, so
- * that the same limits hold for all JSON.
+ * Protobuf messages in their canonical JSON form, at any position. Jackson's parser reads the text of a message first,
+ * so the same limits apply to all JSON.
  */
 final class MessageTypes {
 
@@ -70,7 +70,7 @@ final class MessageTypes {
     private static final class MessageReader extends ValueDeserializer<Object> {
 
         /**
-         * A longer text of digits only is rejected: protobuf-java-util accepts text for a number field and parses it in
+         * Maximum length of a text of digits only. protobuf-java-util accepts text for a number field and parses it in
          * quadratic time.
          */
         private static final int MAX_NUMERAL = 4096;
@@ -104,7 +104,7 @@ final class MessageTypes {
             }
         }
 
-        /** {@code null} is a value if the message is {@code google.protobuf.Value}. */
+        /** Returns a value for {@code null} if the message is {@code google.protobuf.Value}, where null is a value. */
         @Override
         public @Nullable Object getNullValue(DeserializationContext context) {
             return type.getName().equals("com.google.protobuf.Value") ? messages.fromJson(type, "null") : null;

@@ -10,7 +10,7 @@ import tools.jackson.databind.DatabindContext;
 
 /**
  * Dates and times in the usual form, {@code 2024-01-02} and {@code 2024-01-02T03:04:05.678} (ISO 8601, RFC 3339),
- * without the JDK's formatters, which took half of the time of decoding an object with three of them. Other forms, such
+ * without the JDK's formatters, which took half of the time for decoding an object with three times. Other forms, such
  * as years of five digits, are not supported here.
  */
 final class PlainTime {
@@ -27,7 +27,7 @@ final class PlainTime {
 
     private PlainTime() {}
 
-    /** Whether no format is set, neither for the property nor for the type. */
+    /** Whether this form applies: no format is set, neither for the property nor for the type. */
     static boolean isWanted(DatabindContext context, @Nullable BeanProperty property, Class<?> type) {
         JsonFormat.Value format = property == null
                 ? context.getConfig().getDefaultPropertyFormat(type)

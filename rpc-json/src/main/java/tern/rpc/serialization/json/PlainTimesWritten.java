@@ -17,7 +17,7 @@ import tools.jackson.databind.jsonFormatVisitors.JsonFormatVisitorWrapper;
 import tools.jackson.databind.jsontype.TypeSerializer;
 import tools.jackson.databind.ser.ValueSerializerModifier;
 
-/** Encodes dates and times by {@link PlainTime}, wherever Jackson would use this form by default. */
+/** Encodes dates and times with {@link PlainTime} wherever Jackson would use this form by default. */
 final class PlainTimesWritten extends ValueSerializerModifier {
 
     private static final long serialVersionUID = 1L;
@@ -34,7 +34,7 @@ final class PlainTimesWritten extends ValueSerializerModifier {
                 : serializer;
     }
 
-    /** Leaves everything else to Jackson. */
+    /** Delegates everything else to Jackson. */
     private abstract static class Written<T> extends ValueSerializer<T> {
 
         final ValueSerializer<T> delegate;

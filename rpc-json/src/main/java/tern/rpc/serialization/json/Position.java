@@ -20,20 +20,22 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
 
-/** A parameter or the result of a method, with Jackson's information about its type computed once. Immutable. */
+/**
+ * A parameter or the result of a method, with Jackson's information about its type, which is computed once. Immutable.
+ */
 final class Position {
 
-    /** Distinguishes a value from an array or object around it. */
+    /** The kind of type. It distinguishes a value from an array or object that contains the value. */
     enum Kind {
-        /** A {@code String} or {@code CharSequence}, which accepts JSON strings only. */
+        /** A {@code String} or {@code CharSequence}, which accepts only JSON strings. */
         TEXT,
         /** One JSON string, number or boolean. */
         SCALAR,
-        /** A scalar, or an array of numbers: {@code byte[]}, and the parts of a date. */
+        /** A scalar that may also be an array of numbers, such as {@code byte[]} or a date. */
         SCALAR_OR_NUMBERS,
         /** A type whose values are arrays. */
         ARRAY,
-        /** Beans, maps, messages, and types with the user's own deserializers. */
+        /** Beans, maps, messages, and types with deserializers of the user. */
         OTHER
     }
 
@@ -102,7 +104,7 @@ final class Position {
         this.problem = other.problem;
     }
 
-    /** The same position for values sent as separate texts. */
+    /** Returns the same position for values that are sent as separate texts. */
     Position forText(JsonMapper textMapper) {
         return new Position(
                 this,
@@ -139,7 +141,7 @@ final class Position {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }
 
-    /** Whether it is a collection, array or map of text. */
+    /** Whether the type is a collection, array or map of text. */
     boolean holdsText() {
         return holdsText;
     }
@@ -167,7 +169,7 @@ final class Position {
         }
     }
 
-    /** The value that replaces a missing one. */
+    /** The value that replaces a missing value. */
     @Nullable
     Object missing() {
         if (primitive) {

@@ -82,7 +82,10 @@ final class QueryArguments {
         });
     }
 
-    /** Whether the text is a bean or a list in JSON, for a type where ordinary text cannot look like this. */
+    /**
+     * Whether the text is a bean or a list in JSON. Applies only to types for which ordinary text cannot look like
+     * this.
+     */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {
             case TEXT, SCALAR, SCALAR_OR_NUMBERS -> false;

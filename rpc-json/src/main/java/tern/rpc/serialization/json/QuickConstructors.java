@@ -16,8 +16,8 @@ import tools.jackson.databind.deser.std.StdValueInstantiator;
 import tools.jackson.databind.introspect.AnnotatedConstructor;
 
 /**
- * Calls constructors with arguments, as for records, by a handle created once. Jackson adapts a handle to the number of
- * arguments at each call, which costs more than decoding them. Thread-safe.
+ * Calls constructors with arguments, as for records, through a handle that is created once. Jackson adapts a handle to
+ * the number of arguments at each call, which costs more than decoding the arguments. Thread-safe.
  */
 final class QuickConstructors implements ValueInstantiators {
 
@@ -79,7 +79,7 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                return delegate().createFromObjectWith(context, arguments); // fails too, and reports the place
+                return delegate().createFromObjectWith(context, arguments); // also fails, but reports the position
             }
         }
 

@@ -5,7 +5,7 @@ import tools.jackson.core.util.BufferRecycler;
 import tools.jackson.core.util.RecyclerPool;
 
 /**
- * A pool of Jackson's text buffers. Jackson's own pool is one queue for all threads, which creates a node for each
+ * A pool of Jackson's text buffers. Jackson's own pool is one queue for all threads, and it creates a node for each
  * returned buffer. Thread-safe.
  */
 final class RecycledBuffers implements RecyclerPool<BufferRecycler> {

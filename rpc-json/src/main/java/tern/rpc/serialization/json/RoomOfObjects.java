@@ -13,13 +13,13 @@ import tools.jackson.databind.deser.ValueInstantiators;
 import tools.jackson.databind.deser.bean.PropertyValueBuffer;
 
 /**
- * Limits the memory of small JSON: an empty object takes three bytes of text but the memory of all fields of its class.
- * All objects of one argument may take four times the text so far and a MiB, besides a few words each. Classes with few
- * fields are not counted. Thread-safe.
+ * Limits the memory that small JSON may occupy. An empty object takes three bytes of text but the memory of all fields
+ * of its class. In addition to a few words each, all objects of one argument together may take one MiB and four times
+ * the text read so far. Classes with few fields are not counted. Thread-safe.
  */
 final class RoomOfObjects implements ValueInstantiators {
 
-    /** The memory that every object has for free. Objects with few fields are not useful for an attack. */
+    /** The memory of an object that does not count. Objects with few fields are not useful for an attack. */
     static final int FREE_BYTES = 24;
 
     private static final long SPARE_BYTES = 1 << 20;
@@ -64,7 +64,7 @@ final class RoomOfObjects implements ValueInstantiators {
         return type == short.class || type == char.class ? Short.BYTES : REFERENCE_BYTES;
     }
 
-    /** The memory used by the objects of one argument, stored in the decoding context. */
+    /** The memory that the objects of one argument use, stored in the decoding context. */
     private static final class Taken {
         private long bytes;
         private long allowed = SPARE_BYTES;

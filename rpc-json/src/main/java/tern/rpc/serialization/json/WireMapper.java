@@ -20,22 +20,22 @@ import tools.jackson.databind.jsontype.PolymorphicTypeValidator;
 import tools.jackson.databind.util.StdDateFormat;
 
 /**
- * The user's mapper with the rules of the wire protocol. Modules, mix-ins, naming and visibility stay the user's.
- * Dates, enums, numbers, bytes and compact output follow the protocol, because the other side relies on them.
+ * The user's mapper with the rules of the wire protocol. Modules, mix-ins, naming and visibility remain those of the
+ * user. Dates, enums, numbers, bytes and compact output follow the protocol, because the other side relies on them.
  */
 final class WireMapper extends JsonMapper.Builder {
 
     private static final Base64Variant BASE64 =
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
 
-    /** Copies a mapper with another factory, for which Jackson has no method. */
+    /** Copies a mapper with another factory. Jackson has no method for this. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
         super((StateImpl) user.rebuild().saveStateApplyModules());
         _streamFactory = factory;
     }
 
     /**
-     * @param messages null without methods on protobuf messages
+     * @param messages null if there are no methods on protobuf messages
      * @throws IllegalArgumentException if the mapper lets JSON name classes
      */
     static JsonMapper of(JsonMapper user, JsonLimits limits, @Nullable ProtobufCodec messages) {
@@ -67,12 +67,12 @@ final class WireMapper extends JsonMapper.Builder {
                         EnumFeature.WRITE_ENUMS_USING_TO_STRING,
                         EnumFeature.WRITE_ENUMS_TO_LOWERCASE,
                         EnumFeature.WRITE_ENUMS_USING_INDEX)
-                // Separate from those above: Jackson applies a list to the kind of its first feature.
+                // A separate call, because Jackson applies a list to the kind of its first feature.
                 .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
-                // A field unknown to an older caller must not break it; null arguments are rejected elsewhere.
+                // A field that an older caller does not know must not break it. Null arguments are rejected elsewhere.
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
-                // JsonMethod decodes several values of one text, and checks its end itself.
+                // JsonMethod decodes several values of one text, and itself checks the end of the text.
                 .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.UNWRAP_ROOT_VALUE)
                 .disable(
                         SerializationFeature.WRAP_ROOT_VALUE,
@@ -88,7 +88,7 @@ final class WireMapper extends JsonMapper.Builder {
                 : user;
     }
 
-    /** Rejects class names in JSON for annotated classes. Names of a fixed list of subtypes do not come here. */
+    /** Rejects class names in JSON for annotated classes. Names of a fixed list of subtypes are not checked here. */
     private static final class NoClassNames extends PolymorphicTypeValidator {
         private static final long serialVersionUID = 1L;
 

@@ -6,8 +6,8 @@ import tools.jackson.core.Version;
 import tools.jackson.databind.JacksonModule;
 
 /**
- * The additions to the user's mapper: protobuf messages, plain times, and limits for types that hostile text could make
- * expensive.
+ * The additions to the user's mapper: protobuf messages, fast forms of times, and limits for types that hostile text
+ * could make expensive.
  */
 final class WireTypes extends JacksonModule {
 
@@ -37,7 +37,7 @@ final class WireTypes extends JacksonModule {
         }
         context.addDeserializerModifier(new CostlyScalars(limits));
         context.addDeserializerModifier(new HashedContainers(limits));
-        context.addDeserializerModifier(new PlainTimesRead()); // the last one is called first
+        context.addDeserializerModifier(new PlainTimesRead()); // the modifier that is added last is called first
         context.addSerializerModifier(new PlainTimesWritten());
         context.addValueInstantiators(new RoomOfObjects());
         context.addValueInstantiators(new QuickConstructors()); // called before the other one

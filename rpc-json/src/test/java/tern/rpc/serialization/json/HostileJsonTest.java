@@ -46,7 +46,7 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Input that a stranger may send. */
+/** Tests input that an unauthenticated peer may send. */
 class HostileJsonTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -346,8 +346,8 @@ class HostileJsonTest {
     }
 
     /**
-     * The promise is 100 ms for a mebibyte. The test reads a quarter of that and allows ten times the time, for slow
-     * machines.
+     * The promised time is 100 ms for one MiB. The test reads a quarter of that and allows ten times the time, because
+     * the machine may be slow.
      */
     @ParameterizedTest
     @Timeout(60)

@@ -29,7 +29,10 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Figures R1 and R2 of docs/figures/promises.md for JSON: the cost of the worst texts, and survival of all others. */
+/**
+ * Figures R1 and R2 of docs/figures/promises.md for JSON: the cost of the worst texts, and robustness against all other
+ * texts.
+ */
 @Timeout(3_600)
 public class JsonBombsTest {
 
@@ -39,7 +42,7 @@ public class JsonBombsTest {
 
     record Node(String name, Node next, Map<String, Integer> counts, List<Node> nodes) {}
 
-    /** A large class; a sender need not send any of its fields. */
+    /** A large class. A sender need not send any of its fields. */
     record Wide(
             long a,
             long b,
@@ -176,7 +179,10 @@ public class JsonBombsTest {
         }
     }
 
-    /** Returns the allocation limit. An entry of a map whose keys have equal hashes costs the most per byte. */
+    /**
+     * Returns the allocation limit. The most expensive element per byte is an entry of a map whose keys have equal
+     * hashes.
+     */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 160L * Math.min(size, MIB);
     }
@@ -292,7 +298,7 @@ public class JsonBombsTest {
             try {
                 read.readArguments(bytes, 0, bytes.length, false);
             } catch (RuntimeException refused) {
-                // or the text was read
+                // or the text was accepted
             }
         });
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.protobuf.test.Item;
 
-/** Protobuf messages as arguments and results, alone and inside Java types. */
+/** Tests protobuf messages as arguments and results, both directly and inside Java types. */
 class JsonMessagesTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -24,7 +24,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 /**
- * Figure R5 of docs/figures/promises.md for JSON: gadget names in every form in which a library may read a class name.
+ * Figure R5 of docs/figures/promises.md for JSON: tests names of dangerous classes in every form in which a library may
+ * read a class name.
  */
 class JsonTypeTricksTest {
 
@@ -76,7 +77,7 @@ class JsonTypeTricksTest {
             .map(codec::method)
             .toList();
 
-    /** Records the classes that are requested in the way that Jackson tries first. */
+    /** Records the classes that are requested from the class loader that Jackson tries first. */
     private static final class Asked extends ClassLoader {
         private final Set<String> names = ConcurrentHashMap.newKeySet();
 
@@ -116,7 +117,7 @@ class JsonTypeTricksTest {
         return tricks;
     }
 
-    /** Returns texts with the trick as the whole value and inside other values. */
+    /** Returns texts with the trick as the whole value and inside of other values. */
     private static List<String> places(String trick) {
         return List.of(
                 trick,

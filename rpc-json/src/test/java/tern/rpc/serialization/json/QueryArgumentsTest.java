@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Query parameters and forms (docs/wire-protocol.md 4.2). */
+/** Tests query parameters and forms (docs/wire-protocol.md 4.2). */
 class QueryArgumentsTest {
 
     enum Color {

@@ -11,7 +11,7 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A method of a service that is called with text. */
+/** Calls a method of a service with text. */
 final class Texts {
 
     private static final int ROOM = 16 << 20;
@@ -58,7 +58,7 @@ final class Texts {
         return method.readResult(bytes, 3, bytes.length - 5);
     }
 
-    /** Reads decoded parameters in the form {@code a=1&a=2&b=x}. */
+    /** Decodes parameters in the form {@code a=1&a=2&b=x}. */
     @Nullable
     Object[] query(String text) {
         Map<String, List<String>> query = new LinkedHashMap<>();

@@ -21,10 +21,10 @@ final class KnownFields {
     /** The fields of a group without a class. */
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
-    /** No known field, a field with inner fields, or a field whose number takes more than one byte. */
+    /** An unknown field, a field with inner fields, or a field whose number takes more than one byte. */
     static final byte OTHER = 0;
 
-    /** A field with one of these wire types, for which only its end matters. */
+    /** A field with one of these wire types, of which only the end matters. */
     static final byte VARINT = 1;
 
     static final byte FIXED32 = 2;
@@ -32,7 +32,7 @@ final class KnownFields {
     static final byte LENGTH_DELIMITED = 4;
 
     private final boolean keepsUnknown;
-    private final byte[] plain = new byte[1 << Byte.SIZE]; // by tag of one byte
+    private final byte[] plain = new byte[1 << Byte.SIZE]; // indexed by a tag of one byte
     private final int[] numbers; // ascending
     private final Field[] fields; // in the order of their numbers
 
@@ -71,7 +71,7 @@ final class KnownFields {
                         others));
     }
 
-    /** Whether unknown fields are kept. False for an entry of a map, whose parser skips them. */
+    /** Whether unknown fields are kept. This is false for an entry of a map, whose parser skips them. */
     boolean keepsUnknown() {
         return keepsUnknown;
     }
@@ -83,7 +83,7 @@ final class KnownFields {
         return plain[first & 0xFF];
     }
 
-    /** The field that the parser would decode here; null if it does not know it, or not with this wire type. */
+    /** The field that the parser would decode here; null if the parser does not know it, or not with this wire type. */
     @Nullable
     Field field(int number, int wireType) {
         int place = number - 1; // most messages number their fields from one without gaps
@@ -101,7 +101,7 @@ final class KnownFields {
         private final @Nullable EnumDescriptor closedEnum;
         private final @Nullable Descriptor message;
         private final Map<Descriptor, KnownFields> others;
-        private @Nullable KnownFields inside; // any thread; all compute the same
+        private @Nullable KnownFields inside; // any thread may compute it; all threads compute the same
 
         private Field(FieldDescriptor field, Map<Descriptor, KnownFields> others) {
             this.wireType = field.getLiteType().getWireType();
@@ -134,7 +134,7 @@ final class KnownFields {
             return closedEnum != null;
         }
 
-        /** Whether the parser keeps this number as the field's value; false if it becomes an unknown field. */
+        /** Whether the parser keeps this number as the value of the field. If not, it becomes an unknown field. */
         boolean hasValue(int number) {
             return closedEnum == null || closedEnum.findValueByNumber(number) != null;
         }

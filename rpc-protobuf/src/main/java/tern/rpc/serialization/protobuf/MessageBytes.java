@@ -71,7 +71,7 @@ final class MessageBytes {
     }
 
     /**
-     * The parser. It keeps unknown fields, so that they can be passed on, unless there are too many ({@link
+     * The parser. It keeps unknown fields, so that they can be forwarded, unless there are too many ({@link
      * UnknownFields}).
      */
     private Parser<? extends MessageLite> parserFor(byte[] bytes, int offset, int length) {

@@ -9,8 +9,8 @@ import com.google.protobuf.util.JsonFormat;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The canonical JSON form of one message class. The only class that uses protobuf-java-util. An {@code Any} in it may
- * contain messages that the file of the class declares or imports. Thread-safe.
+ * The canonical JSON form of one message class. This is the only class that uses protobuf-java-util. An {@code Any} in
+ * it may contain messages that the file of the class declares or imports. Thread-safe.
  */
 final class MessageJson {
 
@@ -31,7 +31,7 @@ final class MessageJson {
     /**
      * Creates the converter of a class.
      *
-     * @throws SerializationException for a class without such a form
+     * @throws SerializationException if the class has no such form
      */
     static MessageJson of(MessageLite defaultInstance) {
         return new MessageJson(full(defaultInstance));
@@ -42,7 +42,7 @@ final class MessageJson {
         try {
             parser.merge(json, builder);
         } catch (InvalidProtocolBufferException e) {
-            // Its message would contain the value.
+            // The cause is left out, because its message would contain the value.
             throw new SerializationException("not the JSON form of message " + name);
         }
         if (!builder.isInitialized()) {

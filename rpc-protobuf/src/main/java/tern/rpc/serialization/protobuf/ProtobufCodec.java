@@ -10,9 +10,9 @@ import tern.rpc.serialization.SerializationException;
  * Encodes and decodes protobuf messages, in binary and in their canonical JSON form. Thread-safe. A message class is
  * prepared at its first use.
  *
- * <p>This class loads without protobuf on the class path. Then no class is a message, and no other method may be
- * called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; an exception reports if it is
- * missing.
+ * <p>This class loads without protobuf on the class path. Without protobuf, no class counts as a message, and no other
+ * method may be called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; if it is missing, an
+ * exception says so.
  */
 public final class ProtobufCodec {
 
@@ -20,7 +20,7 @@ public final class ProtobufCodec {
     private static final boolean MESSAGES = isPresent("com.google.protobuf.MessageLite");
     private static final boolean JSON_FORM = isPresent("com.google.protobuf.util.JsonFormat");
 
-    /** The deepest nesting of a message. It also limits protobuf's JSON form. */
+    /** Maximum nesting depth of a message. It also applies to protobuf's JSON form. */
     static final int MAX_DEPTH = 64;
 
     private final Consumer<String> warnings;
@@ -39,14 +39,14 @@ public final class ProtobufCodec {
         }
     };
 
-    /** Logs every warning. */
+    /** Creates a codec that logs every warning. */
     public ProtobufCodec() {
         this(LOG::warn);
     }
 
     /**
-     * @param warnings called each time fields unknown to a message's class are dropped, by the thread that decodes the
-     *     message; a consumer that logs must limit the rate
+     * @param warnings called by the decoding thread each time unknown fields of a message are dropped; a consumer that
+     *     logs must limit the rate
      */
     public ProtobufCodec(Consumer<String> warnings) {
         this.warnings = warnings;
@@ -61,7 +61,7 @@ public final class ProtobufCodec {
         }
     }
 
-    /** Whether values of this declared type are protobuf messages; false for everything without protobuf. */
+    /** Whether values of this declared type are protobuf messages. Always false without protobuf. */
     public static boolean isMessage(Class<?> type) {
         return MESSAGES && MessageBytes.isMessage(type);
     }
@@ -69,7 +69,7 @@ public final class ProtobufCodec {
     /**
      * Prepares a class for {@link #parse}.
      *
-     * @throws IllegalArgumentException if it is no generated message class
+     * @throws IllegalArgumentException if it is not a generated message class
      */
     public void prepare(Class<?> type) {
         types.get(type);
@@ -77,19 +77,19 @@ public final class ProtobufCodec {
 
     /**
      * Decodes one message of a class for which {@link #isMessage} is true. Unknown fields are kept and encoded again
-     * with the message, unless they are more than 4,096 and one for every 16 bytes; then all of them are dropped, with
-     * a warning. Consecutive ones with the same number count as one. Lite messages keep all of theirs.
+     * with the message. If there are more than 4,096 of them plus one for every 16 bytes, all are dropped with a
+     * warning. Consecutive fields with the same number count as one. Lite messages keep all unknown fields.
      *
-     * @throws SerializationException if the bytes are no such message, nest deeper than 64 messages, or contain too
-     *     many enum numbers that are unknown and not kept (proto2): more than 4,096 and one for every 8 bytes
-     * @throws IllegalArgumentException if the class is no generated message class
+     * @throws SerializationException if the bytes are not such a message, nest deeper than 64 messages, or contain too
+     *     many unknown enum numbers that are not kept (proto2): more than 4,096 plus one for every 8 bytes
+     * @throws IllegalArgumentException if the class is not a generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {
         return types.get(type).parse(bytes, offset, length);
     }
 
     /**
-     * Encodes one message, in a piece of exactly its size.
+     * Encodes one message as a block of exactly its size.
      *
      * @throws tern.rpc.serialization.MessageTooLargeException if it exceeds the buffer's limit
      * @throws SerializationException if a required field is missing
@@ -102,7 +102,8 @@ public final class ProtobufCodec {
      * Decodes the canonical JSON form. Unknown fields are skipped. The text must already be within the limits for JSON,
      * which {@code JsonCodec} checks.
      *
-     * @throws SerializationException if the text is not the form of such a message, or the library for it is missing
+     * @throws SerializationException if the text is not the JSON form of such a message, or the library for it is
+     *     missing
      */
     public Object fromJson(Class<?> type, String json) {
         checkJsonForm(type);
@@ -120,7 +121,7 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Whether {@link #fromJson} and {@link #toJson} will work for this class.
+     * Checks that {@link #fromJson} and {@link #toJson} will work for this class.
      *
      * @throws SerializationException naming the jar that is missing
      */

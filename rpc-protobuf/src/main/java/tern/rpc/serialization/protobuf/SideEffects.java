@@ -4,12 +4,16 @@ import com.google.protobuf.DescriptorProtos.MethodOptions.IdempotencyLevel;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import org.jspecify.annotations.Nullable;
 
-/** The option {@code idempotency_level} of a method in a {@code .proto} file. */
+/** Reads the option {@code idempotency_level} of a method in a {@code .proto} file. */
 public final class SideEffects {
 
     private SideEffects() {}
 
-    /** @param descriptor a method descriptor of protobuf; any other object has no option */
+    /**
+     * Whether a call changes nothing.
+     *
+     * @param descriptor a method descriptor of protobuf; any other object has no option
+     */
     public static boolean hasNone(@Nullable Object descriptor) {
         return level(descriptor) == IdempotencyLevel.NO_SIDE_EFFECTS;
     }

@@ -3,20 +3,22 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * Counts the unknown fields of a message in one pass over its bytes, without creating other objects. Invalid bytes only
- * end the count, because the parser stops there too; in doubtful cases the count continues.
+ * Counts the unknown fields of a message in one pass over its bytes, without creating objects. Invalid bytes end the
+ * count, because the parser also stops there. In doubtful cases the count continues.
  *
  * <p>protobuf keeps unknown fields in a tree for each message, which takes at least half a kilobyte for the two bytes
  * of a field. Honest messages contain some from newer peers, so the limits grow with the size of the message.
  */
 final class UnknownFields {
 
-    /** This number is free, whatever the size. It costs some milliseconds and two MiB. */
+    /**
+     * This number of unknown fields is always allowed, regardless of the size. They cost some milliseconds and two MiB.
+     */
     private static final int FREE = 4_096;
 
     /**
-     * Beyond that, one unknown field is kept for this number of bytes, which is the size of a small message's other
-     * fields.
+     * Beyond that, one unknown field is kept for this number of bytes. A small message has about this number of bytes
+     * in its other fields.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
@@ -44,7 +46,7 @@ final class UnknownFields {
         return unknown;
     }
 
-    /** Whether a message of this size can contain too many unknown fields. Otherwise counting is not needed. */
+    /** Whether a message of this size can contain too many unknown fields. If not, counting is unnecessary. */
     static boolean canBeTooMany(int length) {
         return length > MIN_BYTES * FREE;
     }
@@ -57,7 +59,7 @@ final class UnknownFields {
         return fields;
     }
 
-    /** The number of unknown fields that are kept. */
+    /** The maximum number of unknown fields that are kept. */
     int mostFields() {
         return FREE + length / BYTES_OF_A_FIELD;
     }
@@ -74,7 +76,9 @@ final class UnknownFields {
         return FREE + length / BYTES_OF_A_MESSAGE;
     }
 
-    /** @param group the number of the group that ends this message; zero if it ends with its bytes */
+    /**
+     * @param group the number of the group whose end tag ends this message; zero if the message ends with its bytes
+     */
     private void message(KnownFields known, int end, int group, int depth) {
         if (depth > ProtobufCodec.MAX_DEPTH) {
             stop();
@@ -193,7 +197,7 @@ final class UnknownFields {
         }
     }
 
-    /** Returns the end of the bytes whose length comes next. */
+    /** Returns the end of a part whose length comes next. */
     private int endOfPart(int end) {
         int count = varint(end);
         if (count < 0 || count > end - position) {
@@ -219,7 +223,7 @@ final class UnknownFields {
         return 0;
     }
 
-    /** Ends all loops, because no end is after this position. */
+    /** Ends all loops by moving to the last position, because no part of the message ends later. */
     private void stop() {
         position = Integer.MAX_VALUE;
     }

@@ -1,4 +1,7 @@
-/** Protobuf messages as bytes and in their JSON form. Safe to use when protobuf is not on the class path. */
+/**
+ * Protobuf messages as bytes and in their JSON form. This package can be used even if protobuf is not on the class
+ * path.
+ */
 @NullMarked
 package tern.rpc.serialization.protobuf;
 

@@ -40,7 +40,8 @@ import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of the worst bytes, and survival of all others.
+ * Figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of the worst bytes, and robustness against all
+ * others.
  */
 @Timeout(3_600)
 class ProtobufBombsTest {
@@ -273,8 +274,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Repeats expensive runs. The first runs are interpreted, and they touch new pages of the heap, which can cost more
-     * than protobuf needs for a message.
+     * Repeats expensive runs. The first runs are interpreted code and touch new pages of the heap, which can cost more
+     * than protobuf itself.
      */
     private static Cost leastOfEnough(Runnable work, int size) {
         Cost least = Cost.least(3, work);
@@ -291,7 +292,7 @@ class ProtobufBombsTest {
     void messagesInsideMessagesAreCountedInEveryForm() {
         byte[] list = new byte[0];
         for (int i = 0; i < 33; i++) {
-            list = field(6, field(1, list)); // Value.list_value, ListValue.values
+            list = field(6, field(1, list)); // fields Value.list_value and ListValue.values
         }
         byte[] lists = list;
         byte[] groups = repeated(200, i -> bytes(0xa3, 0x06));

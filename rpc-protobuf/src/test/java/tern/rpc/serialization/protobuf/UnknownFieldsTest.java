@@ -23,7 +23,7 @@ import tern.rpc.serialization.protobuf.test.skew.Palette;
 import tern.rpc.serialization.protobuf.test.skew.Row;
 import tern.rpc.serialization.protobuf.test.skew.Skew;
 
-/** Tests which fields count as unknown, and the reaction to too many of them. */
+/** Tests which fields count as unknown, and the reaction to too many unknown fields. */
 class UnknownFieldsTest {
 
     private static final int NEW_COLOUR = 77;
@@ -193,7 +193,7 @@ class UnknownFieldsTest {
                 .isEqualTo(1);
     }
 
-    /** The parser keeps no unknown fields of a map entry and creates no set for it. */
+    /** The parser keeps no unknown fields of a map entry and creates no set for them. */
     @Test
     void entriesOfMapsHaveNone() {
         byte[] entryOfThree = bytes(0x12, 5, 0x0a, 1, 'k', 0x18, 1);
@@ -265,7 +265,7 @@ class UnknownFieldsTest {
 
     @Test
     void unknownFieldsAreKeptUpToTheBoundAndDroppedAboveIt() {
-        int most = 6_553; // rows of six bytes: 4,096, and 16 for each six of them
+        int most = 6_553; // rows of six bytes: 4,096 are always allowed, and 16 more for every six of them
         byte[] asMany = rows(most, 0, strange());
         byte[] oneMore = rows(most + 1, 0, strange());
 

@@ -42,7 +42,7 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
             parameters = Collections.unmodifiableMap(new TreeMap<>(parameters));
         }
 
-        /** {@code group/interface:version:protocol}, without missing parts. */
+        /** The key {@code group/interface:version:protocol}. Missing parts are left out. */
         public String key() {
             return new ServiceKey(name, group, version) + ":" + protocol;
         }
@@ -52,14 +52,14 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
         services = Collections.unmodifiableMap(new TreeMap<>(services));
     }
 
-    /** Creates metadata with the revision that Dubbo would compute. */
+    /** Creates metadata with the revision that Dubbo would compute for it. */
     public static ApplicationMetadata of(String application, Map<String, Service> services) {
         return new ApplicationMetadata(application, revision(application, services), services);
     }
 
     /**
-     * The hash of everything that consumers learn from the metadata. It depends on nothing that changes at a restart,
-     * because the metadata of a revision stays in the registry for ever.
+     * The hash of everything that consumers read from the metadata. It contains nothing that changes at a restart,
+     * because the metadata of each revision stays in the registry for ever.
      */
     static String revision(String application, Map<String, Service> services) {
         if (services.isEmpty()) {
@@ -81,7 +81,9 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
         }
     }
 
-    /** @throws IllegalArgumentException if it is no JSON of metadata or exceeds the limits */
+    /**
+     * @throws IllegalArgumentException if the text is not JSON of metadata or exceeds the limits
+     */
     public static ApplicationMetadata parse(String json) {
         Limits.check("the length of the metadata", json.length(), Limits.MAX_METADATA);
         Map<String, @Nullable Object> metadata = JsonReader.readObject(json, Limits.MAX_METADATA_MEMBERS);

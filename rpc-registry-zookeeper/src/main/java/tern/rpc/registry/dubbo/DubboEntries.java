@@ -10,10 +10,10 @@ import tern.rpc.registry.Registration.Service;
 /** Turns a registration into the entries that Dubbo's consumers read. */
 public final class DubboEntries {
 
-    /** Names a second protocol on the same port. */
+    /** The parameter that names a second protocol on the same port. */
     static final String FURTHER_PROTOCOL = "ext.protocol";
 
-    /** Marks a service over the second protocol, which consumers use only if they ask for it. */
+    /** The parameter that marks a service over the second protocol. Consumers use it only if they ask for it. */
     private static final String IS_EXTRA = "isExtra";
 
     private static final String TERN_VERSION = "tern.version";
@@ -23,8 +23,8 @@ public final class DubboEntries {
     private final ApplicationMetadata metadata;
 
     /**
-     * @param nodePerProtocol whether the level of interfaces has an entry for each protocol. Consumers without a
-     *     protocol then count the process once for each of them
+     * @param nodePerProtocol whether there is an interface-level entry for each protocol. A consumer that names no
+     *     protocol then counts the process once per protocol
      */
     public DubboEntries(Registration registration, boolean nodePerProtocol) {
         this.registration = registration;
@@ -36,7 +36,7 @@ public final class DubboEntries {
         return registration;
     }
 
-    /** The entries of a service at the level of interfaces. */
+    /** The interface-level entries of a service. */
     public List<ProviderUrl> urls(Service service) {
         List<String> protocols = registration.protocols();
         List<ProviderUrl> urls = new ArrayList<>();
@@ -62,7 +62,7 @@ public final class DubboEntries {
         return metadata;
     }
 
-    /** The entry of the process at the level of applications. */
+    /** The application-level entry of the process. */
     public ProcessEntry process() {
         Map<String, String> attributes = new TreeMap<>(registration.attributes());
         attributes.put(
@@ -104,7 +104,7 @@ public final class DubboEntries {
         return services;
     }
 
-    /** The parameters of a service that do not change at a restart. */
+    /** The parameters of a service that stay equal after a restart. */
     private Map<String, String> parameters(Service service) {
         Map<String, String> parameters = new TreeMap<>();
         parameters.put("application", registration.application());

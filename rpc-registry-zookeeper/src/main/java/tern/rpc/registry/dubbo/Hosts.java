@@ -1,13 +1,13 @@
 package tern.rpc.registry.dubbo;
 
-/** Recognizes host names and addresses, which entries of a registry must have. */
+/** Checks host names and addresses in entries of a registry. */
 final class Hosts {
 
     private static final int MAX_LENGTH = 255;
 
     private Hosts() {}
 
-    /** Whether the text has only characters of host names and of addresses, IPv6 with scope included. */
+    /** Whether the text contains only characters of host names and addresses, including IPv6 with scope. */
     static boolean isHost(String text) {
         if (text.isEmpty() || text.length() > MAX_LENGTH) {
             return false;

@@ -1,27 +1,27 @@
 package tern.rpc.registry.dubbo;
 
-/** Limits of entries, which anybody may write who reaches the registry (docs/registries.md). */
+/** Limits for entries. Anyone who can reach the registry may write entries (docs/registries.md). */
 public final class Limits {
 
-    /** The most bytes of the entry of one instance, and the most characters of a name. */
+    /** Maximum size of the entry of one instance in bytes, and of a name in characters. */
     public static final int MAX_ENTRY = 64 * 1024;
 
-    /** The most parameters of one entry. */
+    /** Maximum number of parameters of one entry. */
     public static final int MAX_KEYS = 256;
 
-    /** The most bytes of the metadata of one application. It is the default limit of a node in ZooKeeper. */
+    /** Maximum size of the metadata of one application in bytes. It equals ZooKeeper's default limit of a node. */
     public static final int MAX_METADATA = 1024 * 1024;
 
-    /** The most members of the JSON of the metadata of one application. */
+    /** Maximum number of members in the JSON of the metadata of one application. */
     static final int MAX_METADATA_MEMBERS = 100_000;
 
-    /** The most services of one application. */
+    /** Maximum number of services of one application. */
     static final int MAX_SERVICES = 5_000;
 
-    /** The most applications that offer one interface. */
+    /** Maximum number of applications that offer one interface. */
     public static final int MAX_APPLICATIONS = 100;
 
-    /** The most characters of the name of an application or interface. */
+    /** Maximum length of the name of an application or interface in characters. */
     static final int MAX_NAME = 512;
 
     private static final int SHOWN = 120;
@@ -34,7 +34,7 @@ public final class Limits {
         }
     }
 
-    /** A text of the registry for messages: without control characters, and shortened. */
+    /** A text from the registry for use in messages: shortened and without control characters. */
     public static String shown(String text) {
         StringBuilder clean = new StringBuilder();
         for (int i = 0; i < text.length() && i < SHOWN; i++) {

@@ -4,12 +4,15 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The names of the applications that offer an interface, as one text with commas. A name may be of a dead one. */
+/**
+ * The names of the applications that offer an interface, as one text separated by commas. An application may no longer
+ * be running.
+ */
 public final class Mapping {
 
     private Mapping() {}
 
-    /** The names, each once. Those that are no names of an application are left out. */
+    /** The names, each once. Invalid names of applications are left out. */
     public static List<String> parse(String text) {
         Limits.check("the length of the mapping", text.length(), Limits.MAX_ENTRY);
         Set<String> names = new LinkedHashSet<>();
@@ -22,7 +25,10 @@ public final class Mapping {
         return List.copyOf(names);
     }
 
-    /** The text with one more name, or the same text if it has that name. Nothing is removed or put in order. */
+    /**
+     * Adds a name to the text. Returns the same text if it already contains the name. Removes nothing and keeps the
+     * order.
+     */
     public static String with(String text, String application) {
         if (text.isBlank()) {
             return application;
@@ -35,7 +41,7 @@ public final class Mapping {
         return text + "," + application;
     }
 
-    /** Whether the text may be the name of an application: it becomes a part of paths. */
+    /** Whether the text is a valid name of an application. It is restricted because it becomes a part of paths. */
     static boolean isName(String name) {
         return !name.isEmpty()
                 && name.length() <= Limits.MAX_NAME

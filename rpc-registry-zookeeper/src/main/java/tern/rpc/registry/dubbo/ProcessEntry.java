@@ -10,8 +10,8 @@ import tern.rpc.registry.JsonReader;
 import tern.rpc.registry.JsonWriter;
 
 /**
- * An entry at the level of applications: one process with its protocols. At ZooKeeper it is the data of a node, in the
- * JSON of Curator's service discovery.
+ * An application-level entry: one process with its protocols. In ZooKeeper it is the data of a node, in the JSON of
+ * Curator's service discovery.
  *
  * @param application the name of the application
  * @param id {@code host:port}
@@ -31,7 +31,7 @@ public record ProcessEntry(String application, String id, String host, int port,
     /** The revision of a process without services. */
     private static final String NO_REVISION = "0";
 
-    /** Type information for Jackson at Dubbo's side. It is written but never resolved. */
+    /** Type information for Jackson in Dubbo. Tern writes it but never resolves it. */
     private static final String PAYLOAD_CLASS = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance";
 
     private static final int MAX_PORT = 65_535;
@@ -46,8 +46,8 @@ public record ProcessEntry(String application, String id, String host, int port,
     /**
      * Reads the data of a node.
      *
-     * @return null for an entry of another format, such as Spring Cloud's, and for one without services
-     * @throws IllegalArgumentException if it is no JSON or exceeds the limits
+     * @return null for an entry without services or in another format, such as Spring Cloud's
+     * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
      */
     public static @Nullable ProcessEntry parse(String json) {
         Limits.check("the length of the entry", json.length(), Limits.MAX_ENTRY);
@@ -90,12 +90,12 @@ public record ProcessEntry(String application, String id, String host, int port,
         return metadata.getOrDefault(REVISION, "");
     }
 
-    /** Whether the metadata stands in the registry; else the process itself is asked. */
+    /** Whether the metadata is stored in the registry. Otherwise the process itself is asked for it. */
     public boolean isMetadataRemote() {
         return REMOTE.equals(metadata.get(STORAGE));
     }
 
-    /** The protocols with their ports. Those that cannot be read are left out. */
+    /** The protocols with their ports. Unreadable ones are left out. */
     public List<Port> ports() {
         String json = metadata.get(ENDPOINTS);
         List<Port> ports = new ArrayList<>();
@@ -113,7 +113,7 @@ public record ProcessEntry(String application, String id, String host, int port,
         return ports;
     }
 
-    /** The attribute {@value #ENDPOINTS} for these protocols. */
+    /** The value of the attribute {@value #ENDPOINTS} for these protocols. */
     public static String endpoints(List<Port> ports) {
         List<Object> endpoints = new ArrayList<>();
         for (Port port : ports) {
@@ -125,7 +125,7 @@ public record ProcessEntry(String application, String id, String host, int port,
         return JsonWriter.write(endpoints);
     }
 
-    /** The data of its node. */
+    /** The data of the node for this entry. */
     public String json(long registeredAtMillis) {
         Map<String, Object> payload = new LinkedHashMap<>();
         payload.put("@class", PAYLOAD_CLASS);

@@ -9,11 +9,10 @@ import java.util.TreeMap;
 import tern.rpc.ServiceKey;
 
 /**
- * An entry at the level of interfaces: the URL of one service of one process. At ZooKeeper its encoded text is the name
- * of a node.
+ * An interface-level entry: the URL of one service of one process. In ZooKeeper its encoded text is the name of a node.
  *
  * @param host IPv6 without brackets
- * @param path the interface, also if the service has a group or a version
+ * @param path the interface, without group and version
  * @param parameters sorted by key
  */
 public record ProviderUrl(String protocol, String host, int port, String path, Map<String, String> parameters) {
@@ -31,16 +30,18 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     }
 
     /**
-     * Reads the name of a node.
+     * Parses the name of a node.
      *
-     * @throws IllegalArgumentException if it is no such URL or exceeds the limits
+     * @throws IllegalArgumentException if it is not such a URL or exceeds the limits
      */
     public static ProviderUrl parseNode(String name) {
         Limits.check("the length of the name", name.length(), Limits.MAX_ENTRY);
         return parse(URLDecoder.decode(name, StandardCharsets.UTF_8));
     }
 
-    /** @throws IllegalArgumentException if it is no such URL or exceeds the limits */
+    /**
+     * @throws IllegalArgumentException if the text is not such a URL or exceeds the limits
+     */
     public static ProviderUrl parse(String url) {
         Limits.check("the length of the URL", url.length(), Limits.MAX_ENTRY);
         int scheme = url.indexOf(SCHEME_END);
@@ -102,13 +103,13 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         return parameters.getOrDefault(name, "");
     }
 
-    /** The service, from the parameters or the path. */
+    /** The service, read from the parameters or the path. */
     public ServiceKey service() {
         String name = parameter(INTERFACE);
         return new ServiceKey(name.isEmpty() ? path : name, parameter(GROUP), parameter(VERSION));
     }
 
-    /** The name of its node. */
+    /** The name of the node for this entry. */
     public String node() {
         return URLEncoder.encode(toString(), StandardCharsets.UTF_8);
     }

@@ -21,9 +21,9 @@ public final class ReadAttributes {
     private final Map<Attributes, Attributes> shared = new HashMap<>();
 
     /**
-     * Reads attributes. Equal ones are the same object.
+     * Reads attributes. Equal attributes are the same object.
      *
-     * @param parameter gives a parameter; null if there is none
+     * @param parameter returns a parameter; null if there is none
      * @param revision empty if unknown
      */
     public Attributes of(Function<String, @Nullable String> parameter, String revision) {
@@ -37,7 +37,7 @@ public final class ReadAttributes {
                 number(parameter.apply(TIMESTAMP), 0, Long.MAX_VALUE),
                 false);
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // start times never repeat
+            shared.clear(); // start times never repeat, so old ones must not accumulate
         }
         Attributes same = shared.putIfAbsent(read, read);
         return same == null ? read : same;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
-/** The processes of one application, shared by all services that it offers. Session's thread only. */
+/** The processes of one application, shared by all services that it offers. Confined to the session's thread. */
 final class ApplicationWatch {
 
     private final Folder<ProcessEntry> processes;
@@ -27,7 +27,9 @@ final class ApplicationWatch {
         this.metadata = new MetadataCache(session, this::tell);
     }
 
-    /** An entry counts for the application under whose node it stands, whatever name is written in it. */
+    /**
+     * Reads an entry. The application is the one whose node contains the entry, regardless of the name in the entry.
+     */
     private static @Nullable ProcessEntry read(String application, byte @Nullable [] data) {
         ProcessEntry entry = data == null ? null : ProcessEntry.parse(new String(data, StandardCharsets.UTF_8));
         return entry == null
@@ -43,7 +45,9 @@ final class ApplicationWatch {
         listeners.add(listener);
     }
 
-    /** @return whether nobody listens any more */
+    /**
+     * @return whether no listener is left
+     */
     boolean remove(Runnable listener) {
         listeners.remove(listener);
         return listeners.isEmpty();

@@ -3,7 +3,10 @@ package tern.rpc.registry.zookeeper;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The watched applications, each watched once however many services it offers. Session's thread only. */
+/**
+ * The watched applications. Each is watched once, regardless of the number of its services. Confined to the session's
+ * thread.
+ */
 final class Applications {
 
     private final Session session;

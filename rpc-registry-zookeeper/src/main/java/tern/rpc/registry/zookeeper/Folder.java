@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * The children of one node, each read once and kept as a value. Only new and changed children are read. Session's
- * thread only.
+ * The children of one node, each read once and kept as a value. Only new and changed children are read again. Confined
+ * to the session's thread.
  */
 final class Folder<T> implements Session.Listener {
 
@@ -26,13 +26,13 @@ final class Folder<T> implements Session.Listener {
     private static final int MAX_CHILDREN = 100_000;
     private static final int MAX_IN_FLIGHT = 64;
 
-    /** Reads an entry. */
+    /** Parses an entry. */
     interface Reader<T> {
 
         /**
-         * @param data null if the name has everything
-         * @return null to leave the entry out
-         * @throws IllegalArgumentException to leave it out with a warning
+         * @param data null if the name contains the whole entry
+         * @return null to ignore the entry
+         * @throws IllegalArgumentException to ignore the entry and log a warning
          */
         @Nullable
         T read(String name, byte @Nullable [] data);
@@ -44,11 +44,11 @@ final class Folder<T> implements Session.Listener {
     private final Reader<T> reader;
     private final Runnable changed;
     private final Map<String, T> entries = new HashMap<>();
-    private final Set<String> known = new HashSet<>(); // names, also of entries that were left out
+    private final Set<String> known = new HashSet<>(); // names of all children, including ignored entries
     private final Deque<String> toRead = new ArrayDeque<>();
-    private final Set<String> unread = new HashSet<>(); // names in toRead, and those being read
+    private final Set<String> unread = new HashSet<>(); // names that are queued in toRead or being read
     private int reading;
-    private int connection; // results of an earlier connection are ignored
+    private int connection; // number of the connection; results of earlier connections are ignored
     private boolean incomplete;
     private boolean listing;
     private boolean listAgain;
@@ -57,7 +57,7 @@ final class Folder<T> implements Session.Listener {
     private boolean warned;
 
     /**
-     * @param withData whether the entry stands in the data of a child; else in its name
+     * @param withData whether the entry is the data of a child; otherwise it is the name
      * @param changed called after the first list and after each change
      */
     Folder(Session session, String path, boolean withData, Reader<T> reader, Runnable changed) {
@@ -72,7 +72,7 @@ final class Folder<T> implements Session.Listener {
         session.add(this);
     }
 
-    /** Whether the children were listed at least once. */
+    /** Whether the children have been listed at least once. */
     boolean isHeard() {
         return heard;
     }
@@ -91,7 +91,7 @@ final class Folder<T> implements Session.Listener {
         listing = false;
         incomplete = false;
         if (isNew && withData) {
-            known.clear(); // the watches of the data are gone
+            known.clear(); // the watches on the data are gone
         }
         list();
     }
@@ -119,7 +119,8 @@ final class Folder<T> implements Session.Listener {
             if (failure == null) {
                 listed(names);
             } else if (Session.isCode(failure, Code.NONODE)) {
-                session.exists(path, event -> list()).thenRun(this::list); // made meanwhile, or the watch tells
+                // lists again if the node was created meanwhile; otherwise the watch reports its creation
+                session.exists(path, event -> list()).thenRun(this::list);
                 listed(List.of());
             } else {
                 LOG.debug("{} cannot be listed at {}", path, session.settings().url(), failure);
@@ -187,7 +188,7 @@ final class Folder<T> implements Session.Listener {
                         leaveOut(name, wrong);
                     } else if (!Session.isCode(failure, Code.NONODE)) {
                         known.remove(name);
-                        incomplete = true; // read again after the next connection
+                        incomplete = true; // the entry is read again after the next connection
                     }
                     readMore();
                 });
@@ -219,7 +220,7 @@ final class Folder<T> implements Session.Listener {
         warn("has an entry that is left out, " + Limits.shown(name) + ": " + wrong.getMessage());
     }
 
-    /** Warns once, because whoever writes wrong entries could fill the log. */
+    /** Warns only once about each entry, because a client that writes wrong entries could otherwise fill the log. */
     private void warn(String what) {
         if (warned) {
             LOG.debug("{} at {} {}", Limits.shown(path), session.settings().url(), what);

@@ -13,8 +13,8 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
- * Looks for providers that are registered at the level of interfaces alone. Consumers of Dubbo 3 send all calls to
- * providers at the level of applications as soon as there is one, so the others would get none.
+ * Looks for providers with interface-level entries only. Consumers of Dubbo 3 send all calls to application-level
+ * providers as soon as there is one, so these providers would get no calls.
  */
 final class InterfaceOnly {
 
@@ -34,7 +34,7 @@ final class InterfaceOnly {
         this.level = level;
     }
 
-    /** Logs a warning if others would get no more calls. Never fails. */
+    /** Logs a warning if other providers would no longer get calls. Never fails. */
     CompletableFuture<Void> warn(DubboEntries own) {
         if (!level.hasApplications()) {
             return CompletableFuture.completedFuture(null);
@@ -61,7 +61,7 @@ final class InterfaceOnly {
                 .exceptionally(failure -> 0);
     }
 
-    /** The applications of the entries, without the own one. An entry without a name counts by its address. */
+    /** The applications of the entries, except this one. An entry without an application name counts by its address. */
     private static List<String> applications(Registration own, List<String> names) {
         Set<String> found = new TreeSet<>();
         for (String name : names) {

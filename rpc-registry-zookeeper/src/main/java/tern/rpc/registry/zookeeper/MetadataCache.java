@@ -15,8 +15,8 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
 /**
- * The services of the revisions of one application. Each revision is read once, and tried again with growing pauses
- * while it cannot be read. Session's thread only.
+ * The services of the revisions of one application. Each revision is read once. If that fails, it is read again after
+ * growing pauses. Confined to the session's thread.
  */
 final class MetadataCache {
 
@@ -54,7 +54,7 @@ final class MetadataCache {
         this.changed = changed;
     }
 
-    /** The services of a process, or null while they are not known. */
+    /** The services of a process; null while they are not known. */
     @Nullable
     ApplicationMetadata of(ProcessEntry process) {
         Entry entry = entries.computeIfAbsent(process.revision(), unknown -> new Entry(process));
@@ -65,7 +65,7 @@ final class MetadataCache {
         return entry.metadata;
     }
 
-    /** Whether each revision is known or was asked for in vain. */
+    /** Whether each revision is known or has failed to be read at least once. */
     boolean isAsked() {
         return entries.values().stream().allMatch(entry -> entry.asked);
     }
@@ -115,7 +115,9 @@ final class MetadataCache {
         return Duration.ofMillis(pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1));
     }
 
-    /** Reads the services from the registry, where also a provider that answers for itself may store them. */
+    /**
+     * Reads the services from the registry. A provider that answers metadata requests itself may store them there too.
+     */
     private CompletableFuture<ApplicationMetadata> read(ProcessEntry process) {
         return process.isMetadataRemote()
                 ? stored(process)

@@ -11,7 +11,10 @@ import org.apache.zookeeper.KeeperException.Code;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.Mapping;
 
-/** Writes nodes one after the other, so that a start does not flood the registry. Session's thread only. */
+/**
+ * Writes nodes one after another, so that the start of a process does not flood the registry. Confined to the session's
+ * thread.
+ */
 final class NodeWriter {
 
     private static final int MAX_TRIES = 10;
@@ -23,7 +26,7 @@ final class NodeWriter {
         this.session = session;
     }
 
-    /** Adds up the results of an action on each element, one after the other. */
+    /** Runs an action on each element, one after another, and adds up the results. */
     <T> CompletableFuture<Integer> each(List<T> elements, Function<T, CompletableFuture<Integer>> action) {
         return each(elements, 0, 0, action);
     }
@@ -36,7 +39,7 @@ final class NodeWriter {
         return action.apply(elements.get(from)).thenCompose(added -> each(elements, from + 1, sum + added, action));
     }
 
-    /** Creates a node unless it is there. It keeps its data then. */
+    /** Creates a node if it does not exist. An existing node keeps its data. */
     CompletableFuture<Integer> createOnce(Paths.Node node) {
         return session.create(node.path(), node.data(), node.mode())
                 .thenApply(made -> 1)
@@ -46,10 +49,11 @@ final class NodeWriter {
     }
 
     /**
-     * Makes an ephemeral node exist in the current session. A node of an earlier session of this process, or of a
-     * former process at the same address, would end with that session; so it is replaced.
+     * Ensures that an ephemeral node exists in the current session. A node of an earlier session would disappear with
+     * that session, so it is replaced. The earlier session may belong to this process or to a former process at the
+     * same address.
      *
-     * @return 1 if the node was written, 0 if it was right already
+     * @return 1 if the node was written, 0 if it was already correct
      */
     CompletableFuture<Integer> own(Paths.Node node) {
         return session.exists(node.path(), null)
@@ -64,7 +68,9 @@ final class NodeWriter {
         return session.create(node.path(), node.data(), node.mode()).thenApply(made -> 1);
     }
 
-    /** Adds an application to the mapping of an interface by compare-and-set. Other names stay. */
+    /**
+     * Adds an application to the mapping of an interface by compare-and-set. The names of other applications are kept.
+     */
     CompletableFuture<Integer> map(String path, String application) {
         return map(path, application, 1);
     }

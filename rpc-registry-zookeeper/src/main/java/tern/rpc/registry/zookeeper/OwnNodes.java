@@ -13,9 +13,9 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 /**
  * The nodes of one registration.
  *
- * @param ephemeral the entries of both levels, which end with the session
- * @param metadata the stored services; empty at the level of interfaces alone
- * @param mapped the interfaces whose mapping names the application
+ * @param ephemeral the entries at both levels, which end with the session
+ * @param metadata the stored services; empty if there are only interface-level entries
+ * @param mapped the interfaces whose mapping contains the application
  */
 record OwnNodes(List<Paths.Node> ephemeral, List<Paths.Node> metadata, List<String> mapped) {
 

@@ -16,8 +16,8 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
- * Finds the providers of one service among the entries of both levels. An address counts once, and its entry at the
- * level of applications comes first. Not thread-safe.
+ * Finds the providers of one service among the entries at both levels. Each address counts once, and its
+ * application-level entry takes precedence. Not thread-safe.
  */
 final class ServiceMatch {
 
@@ -41,7 +41,9 @@ final class ServiceMatch {
         return hosts != 0 ? hosts : Integer.compare(one.port(), other.port());
     }
 
-    /** @param metadata null while the services of the process are not known */
+    /**
+     * @param metadata null while the services of the process are not known
+     */
     void add(ProcessEntry process, @Nullable ApplicationMetadata metadata) {
         if (metadata == null) {
             return;
@@ -97,7 +99,7 @@ final class ServiceMatch {
         }
     }
 
-    /** The providers added since the last call, in the order of their addresses. */
+    /** Returns the providers added since the last call, sorted by address. */
     List<Instance> take() {
         Collection<Instance> instances = found.values();
         before.clear();
@@ -106,7 +108,7 @@ final class ServiceMatch {
         return new ArrayList<>(instances);
     }
 
-    /** Parameters of the service, and those of the process as the second choice. */
+    /** The parameters of the service. If one is missing there, that of the process is used. */
     private record EntryParameters(Map<String, String> first, Map<String, String> second) {
 
         @Nullable

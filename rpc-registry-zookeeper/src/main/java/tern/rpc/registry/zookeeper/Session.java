@@ -24,40 +24,43 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection to one ZooKeeper with one thread of its own. Every result, every watch and every listener runs on that
- * thread, so code on it needs no locks. Operations never block and are not repeated: who fails waits for
- * {@link Listener#connected} and starts again.
+ * thread, so code on it needs no locks. Operations never block and are not repeated. After a failure, a caller waits
+ * for {@link Listener#connected} and starts again.
  */
 final class Session implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    /** The time after which a list counts as stale. */
+    /** The time without a connection after which a list is stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
     private static final int MAX_PARENTS = 100_000;
 
-    /** Learns of the connection, on the session's thread. */
+    /** Is notified of the connection's state on the session's thread. */
     interface Listener {
 
-        /** @param isNew whether the session is a new one, in which watches and ephemeral nodes are gone */
+        /**
+         * @param isNew whether the session is new. Watches and ephemeral nodes of the former session are gone
+         */
         void connected(boolean isNew);
 
-        /** The connection has been lost for {@link #STALE_AFTER}. */
+        /** Called when the connection has been lost for {@link #STALE_AFTER}. */
         void stale(String why);
     }
 
-    /** The data of a node. */
+    /** The data of a node, with its state. */
     record Data(byte[] bytes, Stat stat) {}
 
     private final ZooKeeperSettings settings;
     private final CuratorFramework curator;
     private final ScheduledThreadPoolExecutor thread;
-    private final List<Listener> listeners = new ArrayList<>(); // session's thread only
-    private final Set<String> parents = new HashSet<>(); // session's thread only; known to exist
+    private final List<Listener> listeners = new ArrayList<>(); // confined to the session's thread
+    // parent nodes that are known to exist; confined to the session's thread
+    private final Set<String> parents = new HashSet<>();
     private boolean started; // guarded by this
-    private boolean connected; // session's thread only
-    private long lastSession; // session's thread only
-    private long losses; // session's thread only
+    private boolean connected; // confined to the session's thread
+    private long lastSession; // confined to the session's thread
+    private long losses; // confined to the session's thread
     private volatile boolean closed;
 
     Session(ZooKeeperSettings settings) {
@@ -77,7 +80,7 @@ final class Session implements AutoCloseable {
         return settings;
     }
 
-    /** Starts to connect, if that was not done before. */
+    /** Starts to connect. Does nothing if it has already started. */
     synchronized void start() {
         if (!started && !closed) {
             started = true;
@@ -117,7 +120,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Must run on the session's thread. Told at once if the session is connected. */
+    /** Adds a listener, which is notified at once if the session is connected. Must run on the session's thread. */
     void add(Listener listener) {
         listeners.add(listener);
         if (connected) {
@@ -168,7 +171,7 @@ final class Session implements AutoCloseable {
     long sessionId() {
         try {
             return curator.getZookeeperClient().getZooKeeper().getSessionId();
-        } catch (Exception e) { // Curator declares no narrower one
+        } catch (Exception e) { // Curator declares no narrower type
             LOG.debug("No session at {}", settings.url(), e);
             return 0;
         }
@@ -186,7 +189,7 @@ final class Session implements AutoCloseable {
         }
         try {
             operation.on(curator.getZookeeperClient().getZooKeeper(), result);
-        } catch (Exception e) { // Curator declares no narrower one
+        } catch (Exception e) { // Curator declares no narrower type
             result.completeExceptionally(e);
         }
         return result;
@@ -212,7 +215,7 @@ final class Session implements AutoCloseable {
                 };
     }
 
-    /** The names of the children. */
+    /** Lists the names of the children. */
     CompletableFuture<List<String>> children(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
         return run(
                 path,
@@ -220,7 +223,7 @@ final class Session implements AutoCloseable {
                         path, watcher(changed), (code, where, context, names) -> end(result, code, path, names), null));
     }
 
-    /** The state of a node. Fails with NoNode if there is none, and the watch stays in either case. */
+    /** Reads the state of a node. Fails with NoNode if the node does not exist. The watch is set in either case. */
     CompletableFuture<Stat> exists(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
         return run(
                 path,
@@ -228,7 +231,9 @@ final class Session implements AutoCloseable {
                         path, watcher(changed), (code, where, context, stat) -> end(result, code, path, stat), null));
     }
 
-    /** The data of a node, after its length was checked: an answer that is too long would end the connection. */
+    /**
+     * Reads the data of a node after checking its length, because an answer that is too long would end the connection.
+     */
     CompletableFuture<Data> data(String path, int maxBytes, @Nullable Consumer<Watcher.Event.EventType> changed) {
         return exists(path, null).thenCompose(stat -> {
             if (stat.getDataLength() > maxBytes) {
@@ -246,7 +251,7 @@ final class Session implements AutoCloseable {
         });
     }
 
-    /** Creates a node, and its parents if necessary. */
+    /** Creates a node and, if necessary, its parents. */
     CompletableFuture<String> create(String path, byte[] data, CreateMode mode) {
         return parentsOf(path)
                 .thenCompose(made -> run(
@@ -277,7 +282,7 @@ final class Session implements AutoCloseable {
                 });
     }
 
-    /** Removes a node. A missing one counts as removed. */
+    /** Removes a node. A missing node counts as removed. */
     CompletableFuture<String> delete(String path) {
         return this.<String>run(
                         path,
@@ -288,7 +293,9 @@ final class Session implements AutoCloseable {
                         : CompletableFuture.failedFuture(failure));
     }
 
-    /** Replaces the data of a node. Fails with BadVersion if the version is another one; -1 for any. */
+    /**
+     * Replaces the data of a node. Fails with BadVersion if the node has another version; -1 stands for any version.
+     */
     CompletableFuture<Stat> replace(String path, byte[] data, int version) {
         return run(
                 path,

@@ -12,23 +12,21 @@ import tern.rpc.registry.Subscription;
 import tern.rpc.registry.Subscription.Level;
 import tern.rpc.registry.dubbo.DubboEntries;
 
-/**
- * A ZooKeeper with entries in the formats of Dubbo, at the level of interfaces and of applications. Thread-safe.
- */
+/** A ZooKeeper with interface-level and application-level entries in the formats of Dubbo. Thread-safe. */
 public final class ZooKeeperRegistry implements Registry {
 
     /**
-     * The form of the own entries.
+     * The form of the entries that this process writes.
      *
      * @param level the levels with entries
-     * @param nodePerProtocol whether the level of interfaces has an entry for each protocol of a port
+     * @param nodePerProtocol whether there is an interface-level entry for each protocol of a port
      */
     public record Form(Level level, boolean nodePerProtocol) {
 
         public static final Form DEFAULT = new Form(Level.BOTH, false);
     }
 
-    /** Opens addresses with the scheme {@code zookeeper}. */
+    /** Opens registries whose addresses have the scheme {@code zookeeper}. */
     public record Factory(Form form) implements Registry.Factory {
 
         @Override
@@ -76,7 +74,7 @@ public final class ZooKeeperRegistry implements Registry {
         try {
             return Integer.parseInt(text);
         } catch (NumberFormatException e) {
-            return DEFAULT_PORT; // ZooKeeper refuses the address itself, with a message
+            return DEFAULT_PORT; // ZooKeeper itself rejects the address with a message
         }
     }
 

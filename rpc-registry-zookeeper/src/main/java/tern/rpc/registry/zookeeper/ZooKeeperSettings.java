@@ -13,12 +13,15 @@ import tern.rpc.registry.RegistryUrl;
 /**
  * The settings in the address of a ZooKeeper.
  *
- * @param root the root of the entries at the level of interfaces, and of the metadata
- * @param applications the root of the entries at the level of applications
+ * @param root the root node of the interface-level entries and of the metadata
+ * @param applications the root node of the application-level entries
  */
 record ZooKeeperSettings(RegistryUrl url, String root, String applications, int sessionMillis, int connectMillis) {
 
-    /** The most bytes of one answer. The default of ZooKeeper, 1 MiB, ends at some 2,500 providers of one interface. */
+    /**
+     * Maximum size of one answer in bytes. ZooKeeper's default of 1 MiB would be exceeded by about 2,500 providers of
+     * one interface.
+     */
     private static final String MAX_ANSWER = String.valueOf(64 * 1024 * 1024);
 
     private static final String GROUP = "group";
@@ -29,7 +32,9 @@ record ZooKeeperSettings(RegistryUrl url, String root, String applications, int 
     private static final String TLS = "ssl";
     private static final String TLS_PREFIX = "ssl.";
 
-    /** @throws IllegalArgumentException if a part is wrong or missing */
+    /**
+     * @throws IllegalArgumentException if a part is wrong or missing
+     */
     static ZooKeeperSettings of(RegistryUrl url) {
         if (url.hosts().isEmpty()) {
             throw new IllegalArgumentException(url + " names no host; expected zookeeper://host:2181");
@@ -78,7 +83,7 @@ record ZooKeeperSettings(RegistryUrl url, String root, String applications, int 
         return client.build();
     }
 
-    /** Only the writer may touch its entries if it has credentials, as at Dubbo. */
+    /** If there are credentials, only their owner may access the entries, as in Dubbo. */
     java.util.List<org.apache.zookeeper.data.ACL> acl() {
         return url.hasCredentials() ? ZooDefs.Ids.CREATOR_ALL_ACL : ZooDefs.Ids.OPEN_ACL_UNSAFE;
     }

@@ -19,7 +19,7 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
-/** The providers of one service in ZooKeeper. Unmarked fields are confined to the session's thread. */
+/** The providers of one service in ZooKeeper. Fields without a comment are confined to the session's thread. */
 final class ZooKeeperSource implements EndpointSource, Session.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperSource.class);
@@ -150,7 +150,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         told.accept(snapshot);
     }
 
-    /** Does nothing: ZooKeeper tells of every change. */
+    /** Does nothing, because ZooKeeper reports every change. */
     @Override
     public void refresh() {}
 

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** The services of an application, as captured from Dubbo 3.3.6. */
+/** Tests metadata as captured from Dubbo 3.3.6. */
 class ApplicationMetadataTest {
 
     private static Map<String, String> parameters(Map<String, String> more) {
@@ -68,7 +68,7 @@ class ApplicationMetadataTest {
         assertThat(GREETING.key()).isEqualTo("g1/cap.Greeting:1.2.3:dubbo");
     }
 
-    /** Compared with a revision of Dubbo's own in {@code DubboProvidersTest}. */
+    /** DubboProvidersTest compares it with a revision that Dubbo itself computed. */
     @Test
     void revisionIsTheHashOfApplicationAndServicesInTheOrderOfTheirKeys() {
         ApplicationMetadata.Service small =

@@ -15,7 +15,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.registry.Publication;
 import tern.rpc.registry.Subscription.Level;
 
-/** Real consumers of Dubbo 3.3.6 find and call providers of Tern, at both levels and over both protocols. */
+/**
+ * Checks that real consumers of Dubbo 3.3.6 find and call providers of Tern, at both levels and over both protocols.
+ */
 @Timeout(180)
 class DubboConsumersTest {
 

@@ -16,10 +16,10 @@ import org.apache.dubbo.config.ServiceConfig;
 import org.apache.dubbo.config.bootstrap.DubboBootstrap;
 import org.apache.dubbo.rpc.model.FrameworkModel;
 
-/** A real Apache Dubbo with a ZooKeeper. Each one is a framework of its own, as if it were a process of its own. */
+/** A real Apache Dubbo with a ZooKeeper. Each instance has its own framework model, as if it were its own process. */
 final class DubboProcess implements AutoCloseable {
 
-    /** The form of the registration, in Dubbo's words. */
+    /** The form of the registration, with Dubbo's names. */
     record Form(String protocol, String registerMode, String metadataType, String further) {
 
         static Form of(String protocol, String registerMode, String metadataType) {
@@ -67,7 +67,7 @@ final class DubboProcess implements AutoCloseable {
         return port;
     }
 
-    /** Offers the service and registers. */
+    /** Exports the service and registers it. */
     DubboProcess provide(Consumer<ServiceConfig<Greeting>> settings) {
         ServiceConfig<Greeting> service = new ServiceConfig<>();
         service.setInterface(Greeting.class);
@@ -77,7 +77,7 @@ final class DubboProcess implements AutoCloseable {
         return this;
     }
 
-    /** A consumer that looks for providers in the registry. */
+    /** Creates a consumer that looks for providers in the registry. */
     Greeting refer(Consumer<ReferenceConfig<Greeting>> settings) {
         ReferenceConfig<Greeting> reference =
                 new ReferenceConfig<>(bootstrap.getApplicationModel().getDefaultModule());
@@ -91,7 +91,7 @@ final class DubboProcess implements AutoCloseable {
         return reference.get();
     }
 
-    /** The providers that answered so many calls, with the number of their answers. */
+    /** Makes this number of calls and returns the number of answers by provider. */
     static Map<String, Integer> answers(Greeting greeting, int calls) {
         Map<String, Integer> answers = new HashMap<>();
         for (int i = 0; i < calls; i++) {

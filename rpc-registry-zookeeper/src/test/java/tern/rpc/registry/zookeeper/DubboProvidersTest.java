@@ -13,7 +13,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.registry.Subscription.Level;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 
-/** Consumers of Tern find and call real providers of Dubbo 3.3.6, at both levels and over both protocols. */
+/**
+ * Checks that consumers of Tern find and call real providers of Dubbo 3.3.6, at both levels and over both protocols.
+ */
 @Timeout(180)
 class DubboProvidersTest {
 

@@ -27,7 +27,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** A server and a client of Tern with a ZooKeeper. */
+/** A server and a client of Tern that use a ZooKeeper. */
 final class TernProcess implements AutoCloseable {
 
     private final String name;

@@ -23,7 +23,7 @@ import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
-/** Registrations and lists of providers in an embedded ZooKeeper. */
+/** Tests registrations and lists of providers with an embedded ZooKeeper. */
 @Timeout(120)
 class ZooKeeperRegistryTest {
 

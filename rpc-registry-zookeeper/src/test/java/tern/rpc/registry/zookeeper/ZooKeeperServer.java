@@ -16,7 +16,7 @@ import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import tern.rpc.registry.RegistryUrl;
 
-/** An embedded ZooKeeper and a client that looks at its nodes. */
+/** An embedded ZooKeeper, with a client that reads its nodes. */
 final class ZooKeeperServer implements AutoCloseable {
 
     private static final int TICK_MILLIS = 500;
@@ -72,12 +72,12 @@ final class ZooKeeperServer implements AutoCloseable {
         return exists(path) ? new ArrayList<>(client.getChildren().forPath(path)) : List.of();
     }
 
-    /** The id of the session of this client, whose ephemeral nodes are foreign to a registry. */
+    /** The session id of this client. A registry must treat its ephemeral nodes as foreign. */
     long session() throws Exception {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
-    /** Ends a session, as if its client had been silent for too long. */
+    /** Ends a session as if its client had been silent for too long. */
     void expire(long session) {
         server.closeSession(session);
     }
@@ -86,7 +86,7 @@ final class ZooKeeperServer implements AutoCloseable {
         factory.shutdown();
     }
 
-    /** Starts again at the same port with the same nodes. */
+    /** Starts again on the same port with the same nodes. */
     void restart() throws Exception {
         server = new org.apache.zookeeper.server.ZooKeeperServer(directory.toFile(), directory.toFile(), TICK_MILLIS);
         server.setMaxSessionTimeout(MAX_SESSION_MILLIS);

@@ -22,11 +22,11 @@ import org.springframework.boot.loader.tools.Library;
 import org.springframework.boot.loader.tools.LibraryScope;
 import org.springframework.boot.loader.tools.Repackager;
 
-/** Runs an application from one executable jar that contains its libraries as jars. */
+/** Tests an application that runs from a single executable jar with nested library jars. */
 @Timeout(240)
 class FatJarTest {
 
-    /** Jars that only the test needs. */
+    /** Matches jars that only the test needs. */
     private static final Pattern OF_TESTS = Pattern.compile(
             "(?i).*(junit|surefire|mockito|byte-buddy|assertj|testcontainers|docker|loader-tools|jna).*");
 

@@ -3,7 +3,10 @@ package tern.rpc.netty.dubbo;
 import java.util.StringJoiner;
 import tern.rpc.serialization.SerializationException;
 
-/** The parameter types of a method as text: {@code ILjava/lang/String;[J} (JVM specification, 4.3.2). */
+/**
+ * The parameter types of a method as a JVM descriptor, such as {@code ILjava/lang/String;[J} (JVM specification,
+ * 4.3.2).
+ */
 final class Descriptor {
 
     private static final String PRIMITIVES = "BCDFIJSZ";
@@ -11,9 +14,9 @@ final class Descriptor {
     private Descriptor() {}
 
     /**
-     * The number of parameters. No type is looked up.
+     * The number of parameters. Looks up no types.
      *
-     * @throws SerializationException if the text is no descriptor
+     * @throws SerializationException if the text is not a descriptor
      */
     static int parameters(String descriptor) {
         int parameters = 0;
@@ -53,7 +56,7 @@ final class Descriptor {
         return name + "[]".repeat(dimensions);
     }
 
-    /** The end of the type that begins here. */
+    /** The end of the type that begins at this index. */
     private static int end(String descriptor, int start) {
         int position = start;
         while (position < descriptor.length() && descriptor.charAt(position) == '[') {

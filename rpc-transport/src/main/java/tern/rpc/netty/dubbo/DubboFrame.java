@@ -19,7 +19,9 @@ class DubboFrame extends WriteCommand {
         this.bytes = bytes;
     }
 
-    /** @param out a body after {@link DubboHeader#BYTES} free bytes */
+    /**
+     * @param out a body after {@link DubboHeader#BYTES} bytes that are left free for the header
+     */
     static byte[] finish(OutputBuffer out, int flags, int status, long id) {
         DubboHeader.write(out.array(), flags, status, id, out.position() - DubboHeader.BYTES);
         return Arrays.copyOf(out.array(), out.position());

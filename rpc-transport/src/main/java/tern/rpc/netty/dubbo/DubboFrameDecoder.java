@@ -6,7 +6,7 @@ import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.List;
 
 /**
- * Cuts the stream into frames without looking at the bodies. The buffer grows with the received bytes, never with the
+ * Splits the stream into frames without decoding the bodies. The buffer grows with the received bytes, not with the
  * length in a header.
  */
 abstract class DubboFrameDecoder extends ByteToMessageDecoder {
@@ -23,18 +23,18 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
     abstract void frame(int flags, int status, long id, ByteBuf body);
 
     /**
-     * A header announces more bytes than allowed.
+     * Called when a header announces more bytes than allowed.
      *
      * @return whether to continue after that body; false if the connection is being closed
      */
     abstract boolean tooLarge(int flags, long id, int length);
 
-    /** The bytes are no frames. The connection must be closed. */
+    /** Called when the bytes are not valid frames. The connection must be closed. */
     abstract void broken(String how);
 
     /**
-     * Does not request more bytes. The base class would do so after each call without a frame, although reading was
-     * stopped on purpose.
+     * Does not request more bytes. The base class would request them after each read without a complete frame, although
+     * reading was stopped on purpose.
      */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {

@@ -1,22 +1,22 @@
 package tern.rpc.netty.dubbo;
 
-/** The 16 bytes in front of every body (docs/wire-protocol.md 1.1): magic, flags, status, request id, body length. */
+/** The 16-byte header before every body (docs/wire-protocol.md 1.1): magic, flags, status, request id, body length. */
 final class DubboHeader {
 
     static final int BYTES = 16;
 
     static final short MAGIC = (short) 0xDABB;
 
-    /** Flag byte, offset 2: a request, not a response. */
+    /** Bit of the flag byte at offset 2: the frame is a request, not a response. */
     static final int FLAG_REQUEST = 0x80;
 
-    /** Flag byte: the sender wants an answer. */
+    /** Bit of the flag byte: the sender wants an answer. */
     static final int FLAG_TWO_WAY = 0x40;
 
-    /** Flag byte: an event, such as a heartbeat. */
+    /** Bit of the flag byte: the frame is an event, such as a heartbeat. */
     static final int FLAG_EVENT = 0x20;
 
-    /** Flag byte: the serialization of the body. */
+    /** Bits of the flag byte: the serialization of the body. */
     static final int SERIALIZATION_MASK = 0x1F;
 
     /** Serialization id of hessian2 (docs/wire-protocol.md 1.2). */
@@ -24,7 +24,7 @@ final class DubboHeader {
 
     private DubboHeader() {}
 
-    /** Writes a header in front of an existing body. */
+    /** Writes a header before an existing body. */
     static void write(byte[] frame, int flags, int status, long id, int bodyBytes) {
         frame[0] = (byte) (MAGIC >>> 8);
         frame[1] = (byte) MAGIC;

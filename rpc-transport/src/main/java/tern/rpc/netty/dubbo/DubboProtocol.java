@@ -35,7 +35,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
     /** The name in an address: {@code dubbo://host:port}. */
     public static final String NAME = "dubbo";
 
-    /** The highest number of stack frames in an answer (docs/limits.md). */
+    /** Maximum number of stack frames in an answer (docs/limits.md). */
     public static final int MAX_EXCEPTION_FRAMES = 64;
 
     private final CoderPool coders;
@@ -46,7 +46,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
 
     /**
      * @param serializer the serializer of bodies; must write hessian2
-     * @param exceptionFrames the stack frames sent with an exception, 0 to 64
+     * @param exceptionFrames the number of stack frames sent with an exception, 0 to 64
      */
     public DubboProtocol(Serializer serializer, int exceptionFrames) {
         if (exceptionFrames < 0 || exceptionFrames > MAX_EXCEPTION_FRAMES) {
@@ -92,7 +92,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
         return new DubboServerHandler(this, connection);
     }
 
-    /** Whether answers begin with the magic bytes, like requests. */
+    /** Checks whether answers begin with the magic bytes, like requests. */
     @Override
     public Match answersSo(ByteBuf first) {
         return match(first);

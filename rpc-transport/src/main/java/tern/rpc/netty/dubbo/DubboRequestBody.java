@@ -41,14 +41,14 @@ final class DubboRequestBody {
     static final String REMOTE_APPLICATION = "remote.application";
     static final String GENERIC = "generic";
 
-    /** Attachments of the protocol itself. Values of users under these names are not sent. */
+    /** Attachments of the protocol itself. User values with these names are not sent. */
     private static final Set<String> RESERVED = Set.of(PATH, INTERFACE, GROUP, VERSION, TIMEOUT, REMOTE_APPLICATION);
 
-    /** Attachments that a service does not see. It does see the caller's name. */
+    /** Attachments that are hidden from the service. The caller's name is not hidden. */
     private static final Predicate<String> FOR_THE_PROTOCOL =
             name -> !name.equals(REMOTE_APPLICATION) && RESERVED.contains(name);
 
-    /** The number of attachments in most requests: path, interface, version, timeout and the caller's name. */
+    /** Typical number of attachments of a request: path, interface, version, timeout and the caller's name. */
     private static final int USUAL = 5;
 
     private static final int MAX_DIGITS = 18;
@@ -65,8 +65,8 @@ final class DubboRequestBody {
     /**
      * Decodes the whole request on a worker thread.
      *
-     * @param receivedNanos the arrival of the request, from which its timeout counts
-     * @throws RpcException if there is no such service or method
+     * @param receivedNanos the arrival time of the request, at which its timeout starts
+     * @throws RpcException if the service or method does not exist
      * @throws tern.rpc.serialization.SerializationException if the bytes are invalid
      */
     static Read read(ObjectReader reader, ServiceLookup services, long receivedNanos, Executor executor) {
@@ -96,10 +96,10 @@ final class DubboRequestBody {
     }
 
     /**
-     * Decodes the parts before and after the arguments on a worker thread. The arguments are skipped: none of them is
-     * created, and none of their classes is loaded.
+     * Decodes the parts before and after the arguments on a worker thread. Skips the arguments without creating them or
+     * loading their classes.
      *
-     * @param receivedNanos the arrival of the request, from which its timeout counts
+     * @param receivedNanos the arrival time of the request, at which its timeout starts
      * @throws RpcException if it names two services
      * @throws tern.rpc.serialization.SerializationException if the bytes are invalid
      */
@@ -123,7 +123,7 @@ final class DubboRequestBody {
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName()
-                // otherwise one service would be authorized and the arguments of the other decoded
+                // otherwise one service would be authorized, but the arguments decoded for the other
                 .equals(interfaceName)) {
             throw differentServices(key.interfaceName(), interfaceName);
         }
@@ -132,7 +132,7 @@ final class DubboRequestBody {
         return new CallHead(key, methodName, generic, key + "/" + methodName, metadata, deadline, exchange);
     }
 
-    /** Whether this protocol can carry calls of the method. */
+    /** Whether this protocol supports calls of the method. */
     static boolean isCallable(MethodDescriptor method) {
         return method.type() == MethodType.UNARY && method.payload() == Payload.JAVA;
     }
@@ -156,7 +156,9 @@ final class DubboRequestBody {
         return method;
     }
 
-    /** The failure for arguments that do not fit the method. It is the caller's mistake, as on every other protocol. */
+    /**
+     * The failure for arguments that do not fit the method. It is a mistake of the caller, as on every other protocol.
+     */
     private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
         String missing = service.name() + " has no method " + PeerText.name(name);
         if (service.overloads(name).isEmpty()) {
@@ -178,7 +180,7 @@ final class DubboRequestBody {
     }
 
     private static String shown(String descriptor) {
-        return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…"; // invalid types
+        return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…"; // invalid types are not shown
     }
 
     private static boolean isReadable(String descriptor) {
@@ -190,8 +192,8 @@ final class DubboRequestBody {
     }
 
     /**
-     * A scalar value for the echo that is always available, for probes. An echo of objects could create any allowed
-     * class.
+     * Reads a scalar value for the echo that is always available to probes. An echo of objects could create instances
+     * of any allowed class.
      */
     private static @Nullable Object scalar(ObjectReader reader) {
         try {
@@ -204,7 +206,7 @@ final class DubboRequestBody {
     private static void checkGeneric(Metadata metadata) {
         String generic = metadata.get(GENERIC);
         if (generic != null && !generic.equals("true") && !generic.equals("false")) {
-            // Status 70, which Dubbo's callers know (docs/wire-protocol.md 1.9).
+            // Status 70, which Dubbo's callers recognize (docs/wire-protocol.md 1.9).
             throw RpcException.refusal(
                     StatusCode.FAILED_PRECONDITION,
                     "generic calls of kind '" + PeerText.name(generic) + "' are not served; use generic=true",
@@ -228,7 +230,7 @@ final class DubboRequestBody {
         return millis == 0 ? Deadline.none() : Deadline.at(receivedNanos + TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
-    /** The number; 0 if the text is no number. */
+    /** The number; 0 if the text is not a number. */
     private static long number(String digits) {
         long number = 0;
         if (digits.length() > MAX_DIGITS) {
@@ -257,7 +259,7 @@ final class DubboRequestBody {
         return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
     }
 
-    /** The parts that all requests of a method share, encoded once. */
+    /** The parts that are equal in all requests of a method. They are encoded once. */
     record Prepared(byte[] head, byte[] attachments) {}
 
     static void writeHead(ObjectWriter writer, ServiceKey service, MethodDescriptor method) {
@@ -296,7 +298,7 @@ final class DubboRequestBody {
         writer.endMap();
     }
 
-    /** Adds the metadata to a map that is being written, except the given names. */
+    /** Adds the metadata to a map that is being written, except values with the given names. */
     static void writeMetadata(ObjectWriter writer, Metadata metadata, Set<String> without) {
         if (metadata.isEmpty()) {
             return;

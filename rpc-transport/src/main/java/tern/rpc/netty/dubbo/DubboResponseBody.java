@@ -19,7 +19,7 @@ final class DubboResponseBody {
     private static final int VALUE_WITH_ATTACHMENTS = 4;
     private static final int NULL_WITH_ATTACHMENTS = 5;
 
-    /** The difference between the types with attachments and those without. */
+    /** The difference between the numbers of a result type with attachments and without. */
     private static final int WITH_ATTACHMENTS = 3;
 
     /** The attachment with the protocol version. Every answer has it, like Dubbo's. */

@@ -32,7 +32,7 @@ final class DubboServerCall extends NettyServerCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
 
-    /** The longest text of an error answer (docs/limits.md). */
+    /** Maximum length of the text of an error answer (docs/limits.md). */
     private static final int MAX_TEXT = 8 << 10;
 
     private static final VarHandle BODY;
@@ -52,7 +52,9 @@ final class DubboServerCall extends NettyServerCall {
     private final int countedBytes;
     private volatile boolean takesAttachments;
 
-    /** @param body owned by the call */
+    /**
+     * @param body the undecoded body; owned by the call
+     */
     DubboServerCall(DubboProtocol protocol, ServerConnection connection, int flags, long id, ByteBuf body) {
         super(connection);
         this.protocol = protocol;
@@ -95,7 +97,7 @@ final class DubboServerCall extends NettyServerCall {
         byte[] array = coder.input(length);
         bytes.readBytes(array, 0, length);
         coder.reader().start(array, 0, length);
-        if (!admission.isOpen()) { // the token comes after the arguments
+        if (!admission.isOpen()) { // decoded separately, because the token comes after the arguments
             admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
             coder.reader().start(array, 0, length);
         }
@@ -105,7 +107,7 @@ final class DubboServerCall extends NettyServerCall {
         return read.call();
     }
 
-    /** The body for the first caller of this method; null for later ones. */
+    /** Returns the body to the first caller of this method, and null to later ones. */
     private @Nullable ByteBuf takeBody() {
         return body == null ? null : (ByteBuf) BODY.getAndSet(this, null);
     }
@@ -131,7 +133,7 @@ final class DubboServerCall extends NettyServerCall {
         if (!isRefused()) {
             send(writer -> {
                 if (!response.headers().isEmpty()) {
-                    response.metadata().addAll(response.headers()); // dubbo has one kind of metadata
+                    response.metadata().addAll(response.headers()); // the dubbo protocol has only one kind of metadata
                 }
                 DubboResponseBody.writeValue(writer, response, takesAttachments);
             });
@@ -139,8 +141,8 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     /**
-     * Whether the answer is refused because the caller reads too slowly while answers fill the memory. The caller gets
-     * an error.
+     * Whether the answer is refused, because its caller reads too slowly while answers fill the memory. The caller then
+     * gets an error.
      */
     private boolean isRefused() {
         String refusal = connection().refusesAnswer();
@@ -166,7 +168,9 @@ final class DubboServerCall extends NettyServerCall {
         answerFailure(failure, new Metadata());
     }
 
-    /** Refuses a request that is too large, with the status that Dubbo's callers expect (docs/wire-protocol.md 1.11). */
+    /**
+     * Refuses a request that is too large, with the status that Dubbo's callers expect (docs/wire-protocol.md 1.11).
+     */
     void refuseTooLarge(RpcException failure) {
         discardRequest();
         if (DubboHeader.isTwoWay(flags)) {
@@ -199,18 +203,18 @@ final class DubboServerCall extends NettyServerCall {
         DubboResponseBody.writeException(writer, failure, protocol.exceptionFrames(), metadata, takesAttachments);
     }
 
-    /** The content of a body. */
+    /** Writes the content of a body. */
     private interface Content {
         void write(ObjectWriter writer);
     }
 
-    /** Sends a result, or the reason why it cannot be sent. Every call gets an answer. */
+    /** Sends a result, or an error if the result cannot be sent. Every call gets an answer. */
     private void send(Content content) {
         try {
             enqueue(DubboStatus.OK, content);
         } catch (MessageTooLargeException e) {
             sendText(DubboStatus.SERIALIZATION_ERROR, "the answer cannot be sent: " + e.getMessage());
-        } catch (RpcException e) { // other threads write large answers
+        } catch (RpcException e) { // other threads are writing large answers
             answerFailure(e, new Metadata());
         } catch (Throwable e) {
             Thrown.log(e, shown -> LOG.warn("An answer cannot be written", shown));

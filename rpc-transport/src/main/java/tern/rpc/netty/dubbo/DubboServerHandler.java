@@ -13,22 +13,22 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * A server's end of a dubbo connection. Requests become calls, and heartbeats are answered at once. Confined to the
+ * The server's end of a dubbo connection. Requests become calls, and heartbeats are answered at once. Confined to the
  * event loop.
  */
 final class DubboServerHandler extends DubboFrameDecoder {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerHandler.class);
 
-    /** Longer events are rejected, as by Dubbo (docs/wire-protocol.md 1.6). */
+    /** Maximum size of an event. Longer events are rejected, as Dubbo does (docs/wire-protocol.md 1.6). */
     private static final int MAX_EVENT_BYTES = 15;
 
     private final DubboProtocol protocol;
     private final ServerConnection connection;
     private boolean broken;
-    private int arrived; // bytes of the incomplete message
-    private int countedBytes; // the counted bytes of these
-    private long beganNanos; // end of the previous message, or begin of this one
+    private int arrived; // received bytes of the incomplete message
+    private int countedBytes; // the part of these bytes that counts
+    private long beganNanos; // end of the previous message, or beginning of this one
     private boolean watching;
 
     DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {
@@ -44,13 +44,13 @@ final class DubboServerHandler extends DubboFrameDecoder {
         arriving(context, actualReadableBytes());
     }
 
-    /** Bytes of an incomplete message have arrived. */
+    /** Called when bytes of an incomplete message have arrived. */
     private void arriving(ChannelHandlerContext context, int bytes) {
         if (bytes > 0 && arrived == 0) {
             beganNanos = System.nanoTime();
         }
         arrived = bytes;
-        int held = bytes == 0 ? 0 : internalBuffer().capacity(); // a small part holds the whole buffer
+        int held = bytes == 0 ? 0 : internalBuffer().capacity(); // even a small part occupies the whole buffer
         connection.incomplete(held - countedBytes);
         countedBytes = held;
         if (bytes > 0 && !watching) {
@@ -87,7 +87,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         beganNanos = System.nanoTime();
         connection.messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
-            body.release(); // an answer to a heartbeat, or an unknown answer
+            body.release(); // the answer to a heartbeat, or an unknown answer
         } else if (DubboHeader.isEvent(flags)) {
             event(flags, id, body);
         } else {

@@ -29,8 +29,8 @@ final class DubboStatus {
     private DubboStatus() {}
 
     /**
-     * The status for a failure. A status that proves that the method did not run is used only for calls that did not
-     * run. INTERNAL and UNAVAILABLE have no such status; they use one that Dubbo's callers treat in the same way.
+     * The status for a failure. Some statuses mean that the method did not run, and they are used only for such calls.
+     * INTERNAL and UNAVAILABLE have no exact status. They use one that Dubbo's callers treat in the same way.
      */
     static int of(RpcException failure) {
         boolean notRun = failure.wasExecuted() == Executed.NO;
@@ -45,7 +45,8 @@ final class DubboStatus {
     }
 
     /**
-     * @param text the text of the answer; if it begins with the name of a code, that code is more exact than the status
+     * @param text the text of the answer; if it begins with the name of a code, this code is used because it is more
+     *     exact than the status
      */
     static RpcException toException(int status, String text, Invocation call, Endpoint endpoint) {
         StatusCode named = named(text);

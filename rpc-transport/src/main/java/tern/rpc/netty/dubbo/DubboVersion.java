@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /** The protocol version at the beginning of a request (docs/wire-protocol.md 1.8). */
 final class DubboVersion {
 
-    /** The version that Tern sends, equal to Dubbo's. */
+    /** The version that Tern sends. It equals Dubbo's. */
     static final String OURS = "2.0.2";
 
     private static final int MIN_WITH_ATTACHMENTS = 2_000_200;
@@ -23,8 +23,8 @@ final class DubboVersion {
     }
 
     /**
-     * The version as a number: the leading digits of each part, weighted by 100; times 100 if there are exactly three
-     * parts.
+     * Converts the version to a number: the leading digits of each part, weighted by powers of 100. The result is
+     * multiplied by 100 if there are exactly three parts.
      */
     private static int number(@Nullable String version) {
         if (version == null || version.isEmpty() || version.length() > 32) {

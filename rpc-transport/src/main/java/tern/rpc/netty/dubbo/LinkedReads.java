@@ -6,18 +6,17 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.handler.codec.ByteToMessageDecoder;
 
 /**
- * Appends read bytes to an incomplete frame. Large reads are linked, so that the thread that decodes a large frame
- * copies its body once. Small reads are copied, so that many of them do not keep many buffers. Confined to the event
- * loop.
+ * Appends read bytes to an incomplete frame. Large reads are linked, so that a large body is copied only once, by the
+ * thread that decodes it. Small reads are copied, so that they do not occupy many buffers. Confined to the event loop.
  */
 final class LinkedReads implements ByteToMessageDecoder.Cumulator {
 
     static final LinkedReads INSTANCE = new LinkedReads();
 
-    /** Below this size a copy costs less than a link. */
+    /** Minimum size of a linked read. Copying fewer bytes costs less than a link. */
     private static final int MIN_LINKED_BYTES = 4 << 10;
 
-    /** The number of parts beyond one for each {@link #MIN_LINKED_BYTES}. */
+    /** The number of allowed parts in addition to one for every {@link #MIN_LINKED_BYTES} bytes. */
     private static final int SPARE_PARTS = 8;
 
     private LinkedReads() {}
@@ -33,7 +32,7 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
         return ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(allocator, left, read);
     }
 
-    /** Whether there are few parts. Merging them all would need a buffer of up to twice their size. */
+    /** Whether there are few parts. Merging all parts would need a buffer of up to twice their size. */
     private static boolean hasFewParts(CompositeByteBuf linked) {
         return (linked.numComponents() - SPARE_PARTS) * MIN_LINKED_BYTES <= linked.readableBytes();
     }
@@ -47,7 +46,7 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
         }
     }
 
-    /** Whether a read is linked. The whole buffer is kept, so it must be at least half full. */
+    /** Whether a read is linked. Linking keeps the whole buffer, so the buffer must be at least half full. */
     private static boolean isWorthLinking(ByteBuf read) {
         int bytes = read.readableBytes();
         return bytes >= MIN_LINKED_BYTES && bytes >= read.capacity() / 2;

@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A complete answer of HTTP/1.x.
  *
- * @param fields names in lower case, without fields about the connection
- * @param body the body is its first {@code bodyBytes} bytes
+ * @param fields the header fields with names in lower case, without those about the connection
+ * @param body an array whose first {@code bodyBytes} bytes are the body
  */
 public record Http1Answer(int status, List<Map.Entry<CharSequence, CharSequence>> fields, byte[] body, int bodyBytes) {
 
-    /** The first value of a field; null if there is none. */
+    /** The first value of a header field; null if there is none. */
     @Nullable
     public String field(AsciiString name) {
         for (Map.Entry<CharSequence, CharSequence> field : fields) {

@@ -11,24 +11,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Parses answers (RFC 9112), one after another, as strictly as {@link Http1HeadReader} parses requests. If two parsers
- * could disagree about the end of an answer, the next answer could be one that the server never sent. Used by one
- * thread at a time.
+ * disagreed about the end of an answer, an attacker could forge the next answer. Used by one thread at a time.
  */
 public final class Http1AnswerReader {
 
-    /** A longer status line ends the connection (docs/limits.md). */
+    /** Maximum length of a status line (docs/limits.md). */
     private static final int LINE_BYTES = 4 << 10;
 
     private static final int FIELDS_BYTES = 32 << 10;
 
-    /** The largest buffer allocated for a body before that many bytes have arrived. */
+    /** Maximum size of a buffer that is allocated for a body before that number of bytes has arrived. */
     private static final int TRUSTED_BYTES = 64 << 10;
 
     private static final int LENGTH_DIGITS = 18;
 
     /**
-     * The number and the length of lines that are compared with those of the previous answer, because servers repeat
-     * themselves.
+     * Maximum number and length of lines that are compared with those of the previous answer, because servers usually
+     * repeat them.
      */
     private static final int REPEATED_FIELDS = 16;
 
@@ -36,7 +35,7 @@ public final class Http1AnswerReader {
     private static final byte[] NOTHING = {};
     private static final AsciiString HTTP_1 = AsciiString.cached("HTTP/1.");
 
-    /** A valid line and its parsed field. */
+    /** A valid header line with its parsed field. */
     private record Field(AsciiString line, Map.Entry<CharSequence, CharSequence> entry) {}
 
     private record StatusLine(AsciiString line, int status, boolean http10) {}
@@ -45,7 +44,7 @@ public final class Http1AnswerReader {
     private final @Nullable Field[] last = new @Nullable Field[REPEATED_FIELDS];
     private final int maxBytes;
     private @Nullable StatusLine lastStatus;
-    private @Nullable StatusLine status; // of the current head
+    private @Nullable StatusLine status; // status line of the current head
     private List<Map.Entry<CharSequence, CharSequence>> fields = List.of();
     private int lineCount;
     private int fieldBytes;
@@ -57,10 +56,12 @@ public final class Http1AnswerReader {
     private boolean inBody;
     private @Nullable Http1Body chunks;
     private byte[] body = NOTHING;
-    private int bodyBytes; // received bytes
-    private int announced; // expected bytes; for chunks, the bytes received so far
+    private int bodyBytes; // number of received bytes
+    private int announced; // number of expected bytes; for a chunked body, the number of bytes received so far
 
-    /** @param maxBytes the largest body */
+    /**
+     * @param maxBytes the maximum size of a body
+     */
     public Http1AnswerReader(int maxBytes) {
         this.maxBytes = maxBytes;
     }
@@ -68,8 +69,8 @@ public final class Http1AnswerReader {
     /**
      * Parses the next answer. Interim answers (1xx) are skipped.
      *
-     * @return null until it is complete
-     * @throws Http1Violation if the bytes are no answer, or it is too long; nothing after it can be parsed
+     * @return null until the answer is complete
+     * @throws Http1Violation if the bytes are not a valid answer, or it is too long; later bytes can then not be parsed
      */
     @Nullable
     public Http1Answer read(ByteBuf in) {
@@ -98,19 +99,21 @@ public final class Http1AnswerReader {
         return keepsAlive;
     }
 
-    /** The missing bytes of the body, as far as known. */
+    /** The number of missing bytes of the body, as far as known. */
     public int missingBytes() {
         return inBody ? announced - bodyBytes : 0;
     }
 
-    /** The size of the buffer for the current body. */
+    /** The size of the buffer that is allocated for the current body. */
     public int roomBytes() {
         return body.length;
     }
 
     // ---- the head
 
-    /** @return whether it is complete */
+    /**
+     * @return whether the head is complete
+     */
     private boolean readHead(ByteBuf in) {
         StatusLine begun = status;
         if (begun == null) {
@@ -190,7 +193,8 @@ public final class Http1AnswerReader {
     private static Field field(AsciiString line) {
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        if (!Http1Characters.isToken(name)) { // also rejects a line that begins with a space, formerly a continuation
+        // also rejects a line that begins with a space, which formerly continued the previous line
+        if (!Http1Characters.isToken(name)) {
             throw Http1Violation.badRequest("a header field does not begin with a name and a colon");
         }
         AsciiString value = Http1Characters.withoutSpace(line, colon + 1);
@@ -278,7 +282,9 @@ public final class Http1AnswerReader {
                 "its answer has more than " + maxBytes + " bytes (set by rpc.limits.max-response)");
     }
 
-    /** @return whether it is complete */
+    /**
+     * @return whether the body is complete
+     */
     private boolean readBody(ByteBuf in) {
         Http1Body chunked = chunks;
         if (chunked == null) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** Finds the end of a request's body, with a known length or in chunks (RFC 9112, 7.1). Confined to the event loop. */
 public final class Http1Body {
 
-    /** The largest size of chunk extensions and trailers, which are skipped. */
+    /** Maximum size of chunk extensions and trailers, which are skipped. */
     private static final int ASIDE_BYTES = 8 << 10;
 
     private static final int SIZE_DIGITS = 8;
@@ -39,18 +39,18 @@ public final class Http1Body {
         return state == State.END;
     }
 
-    /** Whether a part of the body has arrived. */
+    /** Whether any part of the body has arrived. */
     public boolean hasBegun() {
         return begun;
     }
 
-    /** Whether surely at most this many bytes follow. */
+    /** Whether it is certain that at most this number of bytes follows. */
     public boolean endsWithin(int bytes) {
         return isEnded() || (!chunked && left <= bytes);
     }
 
     /**
-     * The next piece.
+     * Returns the next piece.
      *
      * @return owned by the caller; null until more bytes arrive, and at the end
      * @throws Http1Violation if a chunk is malformed

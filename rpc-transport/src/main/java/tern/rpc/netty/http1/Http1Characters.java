@@ -29,7 +29,7 @@ final class Http1Characters {
         return !text.isEmpty();
     }
 
-    /** Whether the text is valid as a method or a field name. */
+    /** Whether the text is valid as a method or as the name of a header field. */
     static boolean isToken(AsciiString text) {
         return consistsOf(TOKEN, text);
     }
@@ -57,7 +57,7 @@ final class Http1Characters {
         return true;
     }
 
-    /** The rest of the line without spaces and tabs at both ends. No other characters may be removed. */
+    /** The rest of the line without leading and trailing spaces and tabs. No other characters may be removed. */
     static AsciiString withoutSpace(AsciiString line, int start) {
         int first = start;
         int end = line.length();

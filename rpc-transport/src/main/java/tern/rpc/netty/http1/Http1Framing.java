@@ -11,12 +11,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a head that concern the connection: the length of the body, keep-alive, and an upgrade to HTTP/2.
- * Missing, repeated or contradictory fields are rejected. Confined to the event loop.
+ * The header fields that concern the connection: the length of the body, keep-alive, and an upgrade to HTTP/2. Missing,
+ * repeated or contradictory fields are rejected. Confined to the event loop.
  */
 final class Http1Framing {
 
-    /** The largest body kept during an upgrade to HTTP/2. Larger bodies are served without the upgrade. */
+    /**
+     * Maximum size of a body that is kept during an upgrade to HTTP/2. Requests with larger bodies are served without
+     * the upgrade.
+     */
     private static final int UPGRADED_BODY_BYTES = 64 << 10;
 
     private static final int LENGTH_DIGITS = 18;
@@ -80,7 +83,7 @@ final class Http1Framing {
         return tokens;
     }
 
-    /** All fields have arrived. */
+    /** Returns the head after all header fields have arrived. */
     Http1Head head(Http2Headers headers) {
         checkHost(headers);
         long bodyBytes = bodyBytes();

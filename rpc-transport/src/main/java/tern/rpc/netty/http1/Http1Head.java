@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The head of a request of HTTP/1.x.
  *
- * @param headers in the form of HTTP/2, without fields that concern the connection
+ * @param headers the headers in the form of HTTP/2, without those that concern the connection
  * @param isHttp10 whether the client does not support chunks
  * @param saysKeepAlive whether the client explicitly asked for keep-alive
  * @param keepsAlive whether the connection stays open unless the answer ends it

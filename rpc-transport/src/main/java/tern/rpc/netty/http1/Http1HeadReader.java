@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Http1HeadReader {
 
-    /** A longer request line is rejected (docs/limits.md). */
+    /** Maximum length of a request line (docs/limits.md). */
     private static final int LINE_BYTES = 4 << 10;
 
     private static final int FIELDS_BYTES = 8 << 10;
@@ -26,14 +26,14 @@ public final class Http1HeadReader {
     private static final AsciiString SCHEME = AsciiString.cached("http");
 
     /**
-     * The number and the length of lines that are compared with those of the previous request, because clients repeat
-     * themselves.
+     * Maximum number and length of lines that are compared with those of the previous request, because clients usually
+     * repeat them.
      */
     private static final int REPEATED_FIELDS = 16;
 
     private static final int REPEATED_BYTES = 256;
 
-    /** A valid line and its parsed field. */
+    /** A valid header line with its parsed field. */
     private record Field(AsciiString line, AsciiString name, AsciiString value) {}
 
     private record RequestLine(AsciiString line, AsciiString method, AsciiString target) {}
@@ -50,8 +50,8 @@ public final class Http1HeadReader {
     /**
      * Parses the next head.
      *
-     * @return null until it is complete
-     * @throws Http1Violation if the bytes are no head, or it is too long
+     * @return null until the head is complete
+     * @throws Http1Violation if the bytes are not a valid head, or it is too long
      */
     @Nullable
     public Http1Head read(ByteBuf in) {
@@ -87,12 +87,14 @@ public final class Http1HeadReader {
         return null;
     }
 
-    /** Whether a part of a head has arrived. */
+    /** Whether any part of a head has arrived. */
     public boolean hasBegun() {
         return headers != null;
     }
 
-    /** @return whether it is complete */
+    /**
+     * @return whether the request line is complete
+     */
     private boolean readRequestLine(ByteBuf in) {
         RequestLine same = lastRequest;
         if (same != null && lines.repeats(in, same.line)) {
@@ -165,7 +167,8 @@ public final class Http1HeadReader {
         }
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        if (!Http1Characters.isToken(name)) { // also rejects a line that begins with a space, formerly a continuation
+        // also rejects a line that begins with a space, which formerly continued the previous line
+        if (!Http1Characters.isToken(name)) {
             throw Http1Violation.badRequest("header field " + fields + " does not begin with a name and a colon");
         }
         AsciiString value = Http1Characters.withoutSpace(line, colon + 1);

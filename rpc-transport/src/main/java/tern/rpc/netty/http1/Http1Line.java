@@ -14,12 +14,12 @@ final class Http1Line {
     private static final byte CR = '\r';
     private static final byte LF = '\n';
 
-    /** The number of checked bytes of the current line, so that a line in many pieces is checked once. */
+    /** Number of checked bytes of the current line, so that each byte of a line is checked only once. */
     private int seen;
 
     /**
-     * Whether the bytes continue with this line and its end. If so, they are skipped. The line was validated when it
-     * arrived the first time.
+     * Whether the next bytes equal this line and its end. If so, they are skipped without validation, because the line
+     * was validated when it first arrived.
      */
     boolean repeats(ByteBuf in, AsciiString line) {
         int start = in.readerIndex();
@@ -42,7 +42,7 @@ final class Http1Line {
     /**
      * Reads a line.
      *
-     * @param most the largest length without the line end
+     * @param most the maximum length without the line end
      * @param tooLong the answer to a longer line
      * @return null until the line is complete; each byte becomes one character
      */

@@ -2,7 +2,7 @@ package tern.rpc.netty.http1;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** Bytes that are no valid HTTP/1.1, or are ambiguous. The connection ends with the answer. */
+/** Thrown for bytes that are not valid HTTP/1.1, or are ambiguous. The connection is closed after the answer. */
 public final class Http1Violation extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

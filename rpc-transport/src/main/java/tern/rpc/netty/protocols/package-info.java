@@ -1,4 +1,4 @@
-/** Puts the protocols of a port together, which do not know each other. */
+/** Combines the protocols of a port, which do not know each other. */
 @NullMarked
 package tern.rpc.netty.protocols;
 

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The host names accepted in HTTP requests. They prevent DNS rebinding: a page can make its own name lead to this
- * server, and browsers then take the server for the page's own site. Immutable.
+ * The host names accepted in HTTP requests. They prevent DNS rebinding, in which a web page lets its own host name
+ * resolve to this server. Browsers would then treat the server as the page's own site. Immutable.
  *
  * @param names host names without ports, in lower case; {@code *.shop.example} for all subdomains; empty for any host
  */
@@ -34,7 +34,7 @@ record AllowedHosts(Set<String> names) {
         names = Set.copyOf(lower);
     }
 
-    /** Whether the request has an accepted host, in every place that names a host. */
+    /** Whether every host name in the request is accepted. */
     boolean allow(Http2Headers head) {
         if (names.isEmpty()) {
             return true;
@@ -62,7 +62,7 @@ record AllowedHosts(Set<String> names) {
         return false;
     }
 
-    /** The name without the port and a final dot; null if the text is not a host with an optional port. */
+    /** The name without the port and a trailing dot; null if the text is not a host with an optional port. */
     private static @Nullable String nameOf(String written) {
         int colon = written.lastIndexOf(':');
         boolean hasPort = colon > written.lastIndexOf(']');

@@ -11,7 +11,10 @@ final class AnnouncedSettings {
 
     private volatile @Nullable Http2Settings last;
 
-    /** Returns one immutable object for all connections with this limit, because Netty keeps it for each connection. */
+    /**
+     * Returns one immutable object for all connections with this limit, because Netty keeps a reference to it for each
+     * connection.
+     */
     Http2Settings of(int maxStreams) {
         Http2Settings known = last;
         Long announced = known == null ? null : known.maxConcurrentStreams();

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Limits the time of a head from its first byte, or of the rest of an unwanted body. Calls watch their bodies
- * themselves. Confined to the event loop.
+ * Limits the time for a head after its first byte, and for the rest of an unwanted body. Calls themselves watch the
+ * time of their bodies. Confined to the event loop.
  */
 final class ArrivalClock {
 

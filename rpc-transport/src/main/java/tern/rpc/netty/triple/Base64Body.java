@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * A body in base64 whose pieces were encoded one by one. Characters are decoded in groups of four, and any group may
- * end in padding. Confined to the event loop.
+ * A base64 body whose pieces were encoded separately. Characters are decoded in groups of four, and any group may end
+ * in padding. Confined to the event loop.
  */
 final class Base64Body implements BodyReader {
 
@@ -56,7 +56,7 @@ final class Base64Body implements BodyReader {
         decoded.add(out);
     }
 
-    /** The end of the next group with padding, or of the last group. */
+    /** The end of the next group with padding. If there is none, the end of the last complete group. */
     private static int pieceEnd(byte[] characters, int start, int complete) {
         int end = start + GROUP;
         while (end < complete && characters[end - 1] != '=') {

@@ -3,29 +3,31 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The effect of a header block (RFC 7541, 6) besides its fields. It is found by the structure alone, without decoding
+ * The effect of a header block (RFC 7541, 6) besides its fields. It is found from the structure alone, without decoding
  * texts.
  */
 enum BlockKind {
-    /** It refers to known fields, and its texts leave the table unchanged. */
+    /** The block only refers to known fields or contains texts that leave the table unchanged. */
     MAY_BE_KEPT,
 
-    /** Like {@link #MAY_BE_KEPT}, but one of its texts must never be stored (6.2.3). */
+    /** Like {@link #MAY_BE_KEPT}, but a text of the block must never be stored (6.2.3). */
     SECRET,
 
-    /** It adds a field to the table or changes its size, or it is malformed or too unusual to decide. */
+    /** The block adds a field to the table or changes its size, or is malformed or too unusual to decide. */
     CHANGES_THE_TABLE;
 
-    /** The first bits of indexed fields, of added fields, and of a new size. */
+    /** The first bits of indexed fields, of added fields, and of a new table size. */
     private static final int INDEXED = Http2Frames.INDEXED;
 
     private static final int CHANGING = Http2Frames.REMEMBERED | Http2Frames.TABLE_SIZE;
 
     private static final int INDEX_BITS = 7;
     private static final int NAME_BITS = 4;
-    private static final int TEXT_BITS = 7; // after the bit for Huffman coding
+    private static final int TEXT_BITS = 7; // number of bits of a text's length, after the bit for Huffman coding
 
-    /** @param block its readable bytes, which stay unread */
+    /**
+     * @param block a buffer whose readable bytes are the block; they stay unread
+     */
     static BlockKind of(ByteBuf block) {
         BlockKind kind = MAY_BE_KEPT;
         int end = block.writerIndex();

@@ -10,7 +10,8 @@ interface BodyReader {
      * One message.
      *
      * @param payload owned by the receiver of the frame
-     * @param flags the flags of its prefix; a body that is one message has {@link MessageDeframer#COMPRESSED} or none
+     * @param flags the flags of its prefix; a body that consists of one message has {@link MessageDeframer#COMPRESSED}
+     *     or none
      */
     record Frame(ByteBuf payload, int flags) {
 
@@ -27,26 +28,26 @@ interface BodyReader {
     void add(ByteBuf bytes);
 
     /**
-     * The next message.
+     * Returns the next message.
      *
      * @param ended whether the body is complete
-     * @return null until it is complete
-     * @throws tern.rpc.RpcException if it is malformed or exceeds a limit
+     * @return null until the message is complete
+     * @throws tern.rpc.RpcException if the message is malformed or exceeds a limit
      */
     @Nullable
     Frame next(boolean ended);
 
     /**
-     * Whether nothing is left.
+     * Whether no bytes are left.
      *
      * @throws tern.rpc.RpcException if an incomplete message is left at the end of the body
      */
     boolean isEmptyAtEnd();
 
-    /** The received bytes that were not returned as messages. */
+    /** The number of received bytes that were not yet returned as messages. */
     int held();
 
-    /** Releases larger buffers, because the rest of the body is late. */
+    /** Replaces buffers that are larger than their content, because the rest of the body takes long. */
     default void compact() {}
 
     /** Releases unread bytes. */

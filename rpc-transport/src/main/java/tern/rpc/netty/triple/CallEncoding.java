@@ -16,7 +16,7 @@ import tern.rpc.transport.ServiceLookup;
 /** The format of the messages and answers of a call: gRPC, gRPC-Web, Connect or JSON. Thread-safe. */
 interface CallEncoding {
 
-    /** The name of the protocol for meters and filters. */
+    /** The name of the protocol as meters and filters show it. */
     String protocol();
 
     /** The metadata of a request for the application. */
@@ -35,7 +35,7 @@ interface CallEncoding {
      * Encodes one message of an answer.
      *
      * @param codec the codec that the request selected, or null
-     * @param compressed whether to compress it; the caller accepts it
+     * @param compressed whether to compress the message, which the caller accepts
      * @throws SerializationException if it cannot be encoded or exceeds the limit
      */
     byte[] message(
@@ -46,7 +46,7 @@ interface CallEncoding {
             boolean compressed);
 
     /**
-     * Whether headers that the method sends early wait for the result, because the head contains it.
+     * Whether headers that the method sends early must wait for the result, because the head contains the result.
      *
      * @throws RpcException if they wait and cannot be sent
      */
@@ -65,7 +65,7 @@ interface CallEncoding {
     /**
      * The end of an answer, with its metadata.
      *
-     * @param head null if it was sent before
+     * @param head null if the head was sent before
      * @param failure null for success
      * @throws RpcException if the metadata cannot be sent
      */
@@ -76,17 +76,23 @@ interface CallEncoding {
             @Nullable Failure failure,
             Metadata trailers);
 
-    /** A complete answer with its message only, if the protocol has a form without own headers; else null. */
+    /**
+     * A complete answer that has only a message, if the protocol has a short form without individual headers; otherwise
+     * null.
+     */
     default @Nullable HttpWrite plain(HttpExchange exchange, byte[] message) {
         return null;
     }
 
-    /** The failure as it is told to the caller. */
+    /** Converts the failure to the one that the caller sees. */
     default Throwable told(Throwable failure) {
         return failure;
     }
 
-    /** A complete answer with a failure in a form of its own; null if the failure is an {@link #end}. */
+    /**
+     * A complete answer with a failure, if the protocol has a special form for it; null if the failure is an {@link
+     * #end}.
+     */
     default @Nullable HttpWrite wholeFailure(
             HttpExchange exchange,
             @Nullable MethodDescriptor method,

@@ -15,12 +15,12 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client's call on its stream, from the sending of the request to the end of the answer. Headers, messages and the
- * end are delivered in order. A malformed answer fails the call. Confined to the event loop.
+ * A client's call on its stream, from the start of the request to the end of the answer. Headers, messages and the end
+ * are delivered in order. A malformed answer fails the call. Confined to the event loop.
  */
 abstract class ClientCall implements MessageDeframer.Receiver {
 
-    /** The highest number of headers or trailers of an answer (docs/limits.md). */
+    /** Maximum number of headers or trailers of an answer (docs/limits.md). */
     private static final int MAX_FIELDS = 128;
 
     private final PendingCall pending;
@@ -46,7 +46,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return connection;
     }
 
-    /** Whether the call has ended, so that later frames do not matter. */
+    /** Whether the call has ended. Later frames are then ignored. */
     boolean isOver() {
         return over || pending.isDone();
     }
@@ -61,23 +61,23 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         stream = opened;
     }
 
-    // Callbacks for subclasses
+    // ---- Callbacks for subclasses
 
-    /** The answer begins. */
+    /** Called when the answer begins. */
     abstract void head(Http2Headers headers);
 
-    /** A requested message has arrived. */
+    /** Called when a requested message has arrived. */
     abstract void message(Frame frame);
 
-    /** All messages were delivered, and the answer has this result. */
+    /** Called when all messages have been delivered and the answer has ended with this result. */
     abstract void end(GrpcAnswer answer);
 
-    /** Whether the end of the answer has arrived, and only messages that are not requested yet precede it. */
+    /** Whether the end of the answer has arrived, and only messages that were not requested yet precede it. */
     boolean isAnswered() {
         return false;
     }
 
-    /** The answer has ended, but messages may still wait before its end. */
+    /** Called when the answer has ended, but messages still wait to be delivered before its end. */
     abstract void endsLater(GrpcAnswer answer);
 
     // Input
@@ -121,7 +121,9 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return mayBeCompressed;
     }
 
-    /** @return the bytes that the server may send again */
+    /**
+     * @return the number of bytes that the server may send again
+     */
     int dataRead(ByteBuf data, boolean endOfStream) {
         int bytes = data.readableBytes();
         Http2Headers first = head;
@@ -166,7 +168,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** The bytes of messages that may be delivered between two requests. */
+    /** The number of bytes of messages that may be delivered between two requests. */
     long allowedBytes() {
         return Long.MAX_VALUE;
     }
@@ -174,7 +176,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     /**
      * Requests more messages.
      *
-     * @return the bytes that the server may send again
+     * @return the number of bytes that the server may send again
      */
     int ask(int messages) {
         demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
@@ -204,12 +206,12 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return deframer == null || deframer.isEmpty();
     }
 
-    /** Whether the rest is an incomplete message. */
+    /** Whether the remaining bytes are an incomplete message. */
     boolean isCutOff() {
         return deframer != null && deframer.isIncomplete();
     }
 
-    /** Whether bytes arrived that are not messages. */
+    /** Whether any received bytes are not messages. */
     boolean isForeign() {
         return foreign;
     }

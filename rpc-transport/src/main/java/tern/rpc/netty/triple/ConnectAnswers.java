@@ -14,7 +14,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
-/** The answers of Connect to requests that did not become a call: its own errors, and bare HTTP statuses. */
+/** The answers of Connect to requests that did not become a call: Connect errors, and plain HTTP statuses. */
 final class ConnectAnswers {
 
     static final String JSON = "json";
@@ -27,7 +27,7 @@ final class ConnectAnswers {
     /**
      * The method of a request.
      *
-     * @throws RpcException INVALID_ARGUMENT for another version of Connect, UNIMPLEMENTED if there is no such method
+     * @throws RpcException INVALID_ARGUMENT for another version of Connect, UNIMPLEMENTED if the method does not exist
      */
     static Route route(HttpExchange exchange, ServiceLookup services) {
         ConnectHeaders.checkVersion(exchange.head());
@@ -37,12 +37,13 @@ final class ConnectAnswers {
             if (e.status().code() != StatusCode.UNIMPLEMENTED) {
                 throw e;
             }
-            // An unknown path gets 404; 501 is the answer of a method (Connect conformance, unexpected-uri).
+            // An unknown path is answered with 404, because 501 is an answer of a method (Connect conformance,
+            // unexpected-uri).
             throw new Nowhere(e.status());
         }
     }
 
-    /** A path that leads nowhere. */
+    /** The refusal of a path for which there is no method. */
     private static final class Nowhere extends RpcException {
 
         private static final long serialVersionUID = 1L;
@@ -51,7 +52,7 @@ final class ConnectAnswers {
             super(status, Executed.NO, new Metadata());
         }
 
-        /** No stack trace: a refusal is expected and may occur thousands of times a second. */
+        /** Leaves out the stack trace, because a refusal is expected and may occur thousands of times a second. */
         @Override
         public synchronized Throwable fillInStackTrace() {
             return this;
@@ -109,7 +110,7 @@ final class ConnectAnswers {
         exchange.send(new HttpWrite(exchange, head, body, null, true));
     }
 
-    /** Turns the head into that of an error. */
+    /** Turns the head of an answer into that of an error. */
     static Http2Headers failed(Http2Headers head, int httpStatus, byte[] body) {
         return head.status(HttpResponseStatus.valueOf(httpStatus).codeAsText())
                 .set(GrpcHeaders.CONTENT_TYPE, ConnectForm.JSON)

@@ -22,14 +22,15 @@ final class ConnectGetForm implements HttpForm {
         this.json = new ConnectUnaryEncoding(codecs, true);
     }
 
-    /** The query, if it has a message and its encoding; else null. */
+    /** The query if it has a message and its encoding; otherwise null. */
     static @Nullable ConnectQuery queryOf(Http2Headers head) {
         CharSequence path = head.path();
         return path != null && HttpMethod.GET.asciiName().contentEquals(head.method()) ? ConnectQuery.of(path) : null;
     }
 
     /**
-     * Whether a query without the mark of Connect is Connect's, because the method has no parameters with these names.
+     * Whether an unmarked query is meant for Connect. This is the case if the method has no parameters with these
+     * names.
      */
     static boolean isMeant(HttpExchange exchange) {
         Http2Headers head = exchange.head();

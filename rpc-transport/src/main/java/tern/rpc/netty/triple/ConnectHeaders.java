@@ -72,7 +72,8 @@ final class ConnectHeaders {
     /**
      * Whether the caller accepts gzip.
      *
-     * @param name the header with the accepted codings; without it, the caller accepts the coding that it used
+     * @param name the header with the accepted codings; without this header, the caller accepts the coding that it used
+     *     itself
      */
     static boolean acceptsGzip(Http2Headers head, AsciiString name, boolean sentGzip) {
         List<CharSequence> accepted = head.getAll(name);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param version null if the query has none
  * @param encoding {@code json} or {@code proto}
- * @param message one character per byte
+ * @param message the message with one character per byte
  * @param compression null for none
  */
 record ConnectQuery(
@@ -26,11 +26,11 @@ record ConnectQuery(
     static final String MESSAGE = "message";
     private static final String CURRENT = "v1";
 
-    /** The query; null if it has no message with its encoding, or is malformed. */
+    /** Parses the query. Returns null if it has no message with its encoding, or is malformed. */
     static @Nullable ConnectQuery of(CharSequence path) {
         Map<String, List<String>> query;
         try {
-            // Percent escapes stand for bytes. A message that is not in base64 may contain any byte.
+            // Percent escapes stand for bytes, because a message that is not in base64 may contain any byte.
             query = new QueryStringDecoder(path.toString(), StandardCharsets.ISO_8859_1).parameters();
         } catch (IllegalArgumentException e) {
             return null;

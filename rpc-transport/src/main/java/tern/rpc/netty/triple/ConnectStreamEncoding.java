@@ -13,8 +13,8 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The messages and answers of Connect with a stream of requests, of answers, or of both: messages in envelopes, the last
- * of which contains the result. Stateless.
+ * The messages and answers of streaming Connect calls. Each message has an envelope, and the last envelope contains the
+ * result. Stateless.
  *
  * @param json whether messages are JSON instead of protobuf
  */

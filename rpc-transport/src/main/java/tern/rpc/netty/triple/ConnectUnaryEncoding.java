@@ -11,8 +11,8 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The messages and answers of unary Connect. A head contains the result, so nothing is sent before. Trailers become
- * headers with a prefix. Stateless.
+ * The messages and answers of unary Connect. The head contains the result, so nothing is sent before the result.
+ * Trailers become headers with a prefix. Stateless.
  *
  * @param json whether messages are JSON instead of protobuf
  */
@@ -51,7 +51,8 @@ record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEn
 
     @Override
     public boolean holdsHeaders(Metadata headers) {
-        ConnectHeaders.write(headers, (name, value) -> {}); // fails now rather than at the end
+        // checks the headers now, so that the call fails here and not at the end
+        ConnectHeaders.write(headers, (name, value) -> {});
         return true;
     }
 
@@ -84,7 +85,7 @@ record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEn
                     .set(GrpcHeaders.CONTENT_TYPE, json ? ConnectForm.JSON : ConnectForm.PROTO)
                     .setInt("content-length", body.length);
             if (HttpMethod.GET.asciiName().contentEquals(exchange.head().method())) {
-                whole.add("vary", ConnectHeaders.ACCEPT_ENCODING); // the answer may be cached
+                whole.add("vary", ConnectHeaders.ACCEPT_ENCODING); // a cache may store the answer
             }
         }
         return new HttpWrite(exchange, whole, body, null, true);

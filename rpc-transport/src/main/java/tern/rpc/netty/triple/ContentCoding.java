@@ -9,7 +9,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** The headers for compression of messages, under various names. */
+/** Reads the headers for the compression of messages. Each protocol uses other names. */
 final class ContentCoding {
 
     private static final String GZIP = "gzip";
@@ -35,18 +35,18 @@ final class ContentCoding {
                 Executed.NO);
     }
 
-    /** Whether messages with this header may be compressed. Other codings are ignored. */
+    /** Whether messages with this header may be compressed with gzip. Other codings are ignored. */
     static boolean mayBeGzip(@Nullable CharSequence coding) {
         return coding != null && GZIP.contentEquals(coding);
     }
 
-    /** Whether gzip is among the codings that a caller accepts, by the headers with this name. */
+    /** Whether gzip is among the codings that a caller accepts, according to the headers with this name. */
     static boolean listsGzip(Http2Headers head, AsciiString name) {
         CharSequence first = head.get(name);
         return first != null && (GZIP.contentEquals(first) || listsGzip(head.getAll(name)));
     }
 
-    /** Whether gzip is among the codings that a caller accepts. Gzip with the weight 0 is not. */
+    /** Whether gzip is among the codings that a caller accepts. Gzip with a weight of 0 is not accepted. */
     static boolean listsGzip(List<CharSequence> accepted) {
         for (CharSequence list : accepted) {
             for (String coding : list.toString().split(",")) {

@@ -7,10 +7,10 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * The web pages of other sites that may call (CORS, docs/wire-protocol.md 4.8). Immutable.
+ * The web pages of other sites that may make calls (CORS, docs/wire-protocol.md 4.8). Immutable.
  *
- * @param origins as browsers send them, {@code https://shop.example} or {@code http://localhost:3000}; {@code *} for
- *     all
+ * @param origins the origins as browsers send them, {@code https://shop.example} or {@code http://localhost:3000};
+ *     {@code *} for all
  * @param headers the request headers that such pages may set; empty for all
  * @param credentials whether browsers may send cookies; not together with {@code *}
  * @param maxAge the time for which browsers may cache the permission

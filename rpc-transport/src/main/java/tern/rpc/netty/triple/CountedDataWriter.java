@@ -8,8 +8,8 @@ import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 
 /**
- * Netty's frame writer, which also reports DATA frames to the limits of the connection. The flow controller splits a
- * large message into frames, so only the writer sees that a message moves before its end. Confined to the event loop.
+ * Netty's frame writer, which additionally reports DATA frames to the limits of the connection. The flow controller
+ * splits a large message into frames, so only the writer can see progress within a message. Confined to the event loop.
  */
 final class CountedDataWriter extends DefaultHttp2FrameWriter {
 

@@ -7,7 +7,7 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 /**
  * A decoded message of a request.
  *
- * @param codec the codec that the message selected, for its answers too; null if the encoding has only one
+ * @param codec the codec that the message selected, also used for answers; null if the encoding has only one codec
  */
 record DecodedRequest(
         MethodDescriptor method,

@@ -13,14 +13,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The messages of one stream that one drain of the queue found together. They are written in one DATA frame with one
- * promise, because a frame and a promise for each message cost several times the message. Confined to the event loop.
+ * The messages of one stream that one pass over the write queue found together. They are written in one DATA frame with
+ * one promise, because a separate frame and promise would cost several times as much as the message. Confined to the
+ * event loop.
  */
 final class GatheredMessages {
 
     /**
-     * The payload of the largest frame that fits into one buffer of {@link JoinedWrites} and into every peer's frame
-     * size.
+     * Maximum payload of a frame that fits into one buffer of {@link JoinedWrites} and into the frame size of every
+     * peer.
      */
     static final int MAX_BYTES = JoinedWrites.MAX_ROOM_BYTES - Http2Frames.HEAD_BYTES;
 
@@ -36,14 +37,16 @@ final class GatheredMessages {
         return bytes + message.length <= MAX_BYTES;
     }
 
-    /** @param counted the unsent bytes that the message counts */
+    /**
+     * @param counted the number of unsent bytes that the message counts for
+     */
     void add(byte[] message, int counted) {
         messages.add(message);
         bytes += message.length;
         countedBytes += counted;
     }
 
-    /** The unsent bytes that the messages count. */
+    /** The number of unsent bytes that the messages count for. */
     int countedBytes() {
         return countedBytes;
     }
@@ -55,7 +58,7 @@ final class GatheredMessages {
     }
 
     /**
-     * Writes and forgets the messages.
+     * Writes and removes the messages.
      *
      * @return done when the socket has taken or dropped them
      */

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
-/** A message from the head of a request. The body is skipped. Confined to the event loop. */
+/** A message that the head of a request contains. The body is skipped. Confined to the event loop. */
 final class GivenBody implements BodyReader {
 
     private final byte[] message;

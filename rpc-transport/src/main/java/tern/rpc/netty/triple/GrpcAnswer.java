@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The headers and the trailers of an answer (docs/wire-protocol.md 3.6).
+ * The headers and trailers of an answer (docs/wire-protocol.md 3.6).
  *
  * @param head the first header block
  * @param end the last header block, which may be the first one; null if the answer ended without it
@@ -33,7 +33,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
         return end == null ? new Metadata() : TripleMetadata.read(end);
     }
 
-    /** Whether the message is an exception. The head contains this. */
+    /** Whether the message is an exception. The head contains this information. */
     boolean isException() {
         CharSequence code = head.get(GrpcHeaders.EXCEPTION);
         return code != null && !NO_EXCEPTION.contentEquals(code);
@@ -52,7 +52,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     /**
      * The failure of the call, or null.
      *
-     * @param call named, like the endpoint, if no gRPC server answered
+     * @param call named in the failure, like the endpoint, if no gRPC server answered
      * @throws RpcException if there are too many headers
      */
     @Nullable
@@ -85,7 +85,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
         }
     }
 
-    /** The failure for an answer without a status: the peer does not speak gRPC, or the answer is incomplete. */
+    /** The failure for an answer without a status: either the peer does not speak gRPC, or the answer is incomplete. */
     private RpcException withoutStatus(Invocation call, Endpoint endpoint) {
         CharSequence status = head.status();
         int number = status != null && status.length() == 3 ? number(status.toString()) : 0;

@@ -131,7 +131,7 @@ final class GrpcEncoding implements CallEncoding {
 
     /**
      * Answers a unary call with a Java exception. Callers of Triple expect a marked answer (docs/wire-protocol.md 3.6);
-     * callers of plain gRPC do not know the mark.
+     * callers with plain gRPC do not know the mark.
      */
     @Override
     public @Nullable HttpWrite wholeFailure(

@@ -12,13 +12,13 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
-/** Names and values of gRPC's headers and trailers, and of Triple's (docs/wire-protocol.md 3). */
+/** Names and values of the headers and trailers of gRPC and Triple (docs/wire-protocol.md 3). */
 final class GrpcHeaders {
 
     static final AsciiString GRPC = AsciiString.cached("application/grpc");
     static final AsciiString GRPC_PROTO = AsciiString.cached("application/grpc+proto");
     static final AsciiString GRPC_JSON = AsciiString.cached("application/grpc+json");
-    /** The content type of Triple's wrappers in dubbo-go, which accepts no other content type in an answer. */
+    /** The content type that dubbo-go uses for Triple's wrappers. It accepts no other content type in an answer. */
     static final AsciiString GRPC_HESSIAN2 = AsciiString.cached("application/grpc+hessian2");
 
     static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
@@ -31,9 +31,12 @@ final class GrpcHeaders {
     static final AsciiString GROUP = AsciiString.cached("tri-service-group");
     static final AsciiString VERSION = AsciiString.cached("tri-service-version");
     static final AsciiString EXCEPTION = AsciiString.cached("tri-exception-code");
-    static final AsciiString BUSINESS = AsciiString.cached("3"); // docs/wire-protocol.md 8.1
+    static final AsciiString BUSINESS = AsciiString.cached("3"); // see docs/wire-protocol.md 8.1
 
-    /** The header of failures that tells whether the method ran. If it did not, another server may be used. */
+    /**
+     * The header that says whether the method of a failed call ran. If it did not, the call may be sent to another
+     * server.
+     */
     private static final AsciiString EXECUTED = AsciiString.cached("tern-executed");
 
     private static final AsciiString YES = AsciiString.cached("yes");
@@ -45,14 +48,14 @@ final class GrpcHeaders {
 
     private GrpcHeaders() {}
 
-    /** Adds whether a failed call was executed, if this is known. */
+    /** Adds the information whether a failed call was executed, if it is known. */
     static void tellExecuted(Http2Headers head, Executed executed) {
         if (executed != Executed.MAYBE) {
             head.set(EXECUTED, executed == Executed.YES ? YES : NO);
         }
     }
 
-    /** Whether the call was executed, by the headers of an answer. */
+    /** Reads from the headers of an answer whether the call was executed. */
     static Executed executed(Function<AsciiString, @Nullable CharSequence> head) {
         CharSequence told = head.apply(EXECUTED);
         if (told == null) {

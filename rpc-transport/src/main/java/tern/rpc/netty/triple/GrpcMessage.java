@@ -13,7 +13,7 @@ final class GrpcMessage {
 
     private GrpcMessage() {}
 
-    /** Encodes the text. Characters beyond 1 KiB are omitted. */
+    /** Encodes the text. Characters beyond 1 KiB are left out. */
     static String encode(String text) {
         StringBuilder encoded = new StringBuilder(Math.min(MAX_ENCODED, text.length() + 16));
         int index = 0;
@@ -46,9 +46,9 @@ final class GrpcMessage {
     }
 
     /**
-     * Decodes the text. Never fails: an invalid escape stays as it is.
+     * Decodes the text. Never fails: an invalid escape is left unchanged.
      *
-     * @param value one character per byte, as headers are read
+     * @param value the header as it is read, with one character per byte
      */
     static String decode(CharSequence value) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(value.length());
@@ -74,7 +74,7 @@ final class GrpcMessage {
         return high < 0 || low < 0 ? -1 : high << 4 | low;
     }
 
-    /** The text of the bytes. Dubbo's providers sometimes write Latin-1. */
+    /** Decodes the bytes as text. Dubbo's providers sometimes write Latin-1. */
     private static String text(byte[] bytes) {
         try {
             return StandardCharsets.UTF_8

@@ -48,8 +48,8 @@ final class GrpcTimeout {
     }
 
     /**
-     * Reduces the time by less than a thousandth, so that calls with the same deadline, sent in a row, have the same
-     * text: 2999 milliseconds of three seconds.
+     * Rounds the time down by less than a thousandth, so that successive calls with the same deadline have the same
+     * text, such as 2999 milliseconds for three seconds.
      */
     static long rounded(long nanos) {
         long grain = 1;
@@ -74,7 +74,7 @@ final class GrpcTimeout {
         if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
-        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // sufficient for every long
+        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // enough for every long
     }
 
     private static AsciiString text(long amount, char unit) {

@@ -74,7 +74,8 @@ final class GrpcWebEncoding implements CallEncoding {
     }
 
     /**
-     * The frame as it is sent. In text mode every part is in base64 by itself, so that it can be decoded on arrival.
+     * The frame as it is sent. In text mode every part is encoded separately, so that it can be decoded when it
+     * arrives.
      */
     private byte[] travelling(byte[] frame) {
         return text ? Base64.getEncoder().encode(frame) : frame;

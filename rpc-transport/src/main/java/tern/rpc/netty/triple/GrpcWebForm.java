@@ -14,8 +14,8 @@ import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * gRPC-Web (docs/wire-protocol.md 3.12): gRPC for clients that cannot read trailers. A frame at the end of the body
- * contains them. Base64 serves clients that cannot read bytes either. Stateless.
+ * gRPC-Web (docs/wire-protocol.md 3.12): gRPC for clients that cannot read trailers. The last frame of the body
+ * contains the trailers. Base64 is for clients that cannot read bytes either. Stateless.
  */
 final class GrpcWebForm implements HttpForm {
 
@@ -42,7 +42,7 @@ final class GrpcWebForm implements HttpForm {
         return all;
     }
 
-    /** The encoding of answers: in base64 if requests are, or if the caller asks for it. */
+    /** The encoding of answers. It is base64 if the request is in base64, or if the caller asks for it. */
     private GrpcWebEncoding encoding(Http2Headers request) {
         CharSequence accepted = request.get("accept");
         return text || (accepted != null && AsciiString.of(accepted).startsWith(GrpcWebEncoding.TEXT))

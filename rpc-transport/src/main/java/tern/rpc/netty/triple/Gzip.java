@@ -14,7 +14,7 @@ import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Compresses and decompresses whole messages in the gzip format (RFC 1952). Keeps a few coders for reuse. Thread-safe. */
+/** Compresses and decompresses whole messages in the gzip format (RFC 1952). Reuses a few coders. Thread-safe. */
 final class Gzip {
 
     /** The name in {@code grpc-encoding}. */
@@ -31,19 +31,21 @@ final class Gzip {
     private static final int FLAG_COMMENT = 0x10;
     private static final int RESERVED_FLAGS = 0xE0;
 
-    /** The ratio of smaller messages is not limited. */
+    /** The ratio is not limited for messages up to this decompressed size. */
     private static final int FREE_BYTES = 1 << 20;
 
     private final int mostRatio;
     private final Pool<Deflating> deflaters = new Pool<>(Deflating::new);
     private final Pool<Inflating> inflaters = new Pool<>(Inflating::new);
 
-    /** Creates a codec without a limit of the ratio. */
+    /** Creates a codec without a limit for the ratio. */
     Gzip() {
         this(Integer.MAX_VALUE);
     }
 
-    /** @param mostRatio the largest ratio of decompressed to compressed bytes, beyond 1 MiB */
+    /**
+     * @param mostRatio the maximum ratio of decompressed to compressed bytes for messages above 1 MiB
+     */
     Gzip(int mostRatio) {
         this.mostRatio = mostRatio;
     }
@@ -67,23 +69,25 @@ final class Gzip {
     /**
      * Appends the decompressed bytes.
      *
-     * @param out its limit is that of the message
-     * @throws RpcException RESOURCE_EXHAUSTED if there are more bytes than the buffer may hold, or more than 1 MiB and
-     *     more than the ratio permits
+     * @param out the buffer, with the limit of the message
+     * @throws RpcException RESOURCE_EXHAUSTED if the limit of the buffer is exceeded, or if there are more than 1 MiB
+     *     and the ratio exceeds its maximum
      * @throws SerializationException if the bytes are not in the gzip format
      */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {
         decompress(bytes, offset, length, out, null);
     }
 
-    /** @param unpacked called before each piece; null if nothing is counted */
+    /**
+     * @param unpacked called before each piece; null if nothing is counted
+     */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out, @Nullable UnpackedRequest unpacked) {
         int end = offset + length;
         int position = offset;
         long most = out.position() + Math.max(FREE_BYTES, (long) mostRatio * length);
         Inflating inflating = inflaters.take();
         try {
-            do { // usually one member, but there may be more
+            do { // there is usually one member, but more are allowed
                 int first = out.position();
                 int start = headerEnd(bytes, position, end);
                 position = end - inflating.decompress(bytes, start, end - start, out, most, unpacked);
@@ -231,12 +235,12 @@ final class Gzip {
         }
     }
 
-    /** The message has more decompressed bytes than the ratio permits. */
+    /** Thrown if the message has more decompressed bytes than the ratio permits. */
     private static final class RatioException extends Exception {
         private static final long serialVersionUID = 1L;
     }
 
-    /** An object with memory outside the heap. */
+    /** An object that owns memory outside the heap. */
     private interface Reusable {
         void reset();
 

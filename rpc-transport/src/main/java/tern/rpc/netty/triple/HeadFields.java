@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 
-/** Reads the fields of a request's head that all protocols use. */
+/** Reads the headers of a request that all protocols use. */
 final class HeadFields {
 
     static final AsciiString REST_GROUP = AsciiString.cached("rest-service-group");

@@ -18,7 +18,9 @@ final class HeaderCase {
 
     private HeaderCase() {}
 
-    /** @param names from lower case to original; no name needs an escape in JSON */
+    /**
+     * @param names original names by lower-case name; no name needs an escape in JSON
+     */
     static String encode(Map<String, String> names) {
         StringBuilder json = new StringBuilder("{");
         names.forEach((lower, original) -> json.append(json.length() == 1 ? "\"" : ",\"")
@@ -30,8 +32,8 @@ final class HeaderCase {
     }
 
     /**
-     * Decodes the names. Never fails; invalid input gives no names. Two names may only differ in the case of ASCII
-     * letters.
+     * Decodes the names. Never fails; invalid input gives no names. The two names of a pair may differ only in the case
+     * of ASCII letters.
      */
     static Map<String, String> decode(CharSequence value) {
         Map<String, String> names = new HashMap<>();
@@ -54,7 +56,7 @@ final class HeaderCase {
         }
     }
 
-    /** The strings of a JSON object whose values are strings, keys and values in turn. */
+    /** Reads a JSON object whose values are strings. Returns keys and values alternately. */
     private static final class Texts {
 
         private final String json;
@@ -73,7 +75,7 @@ final class HeaderCase {
                 return null;
             }
             position = end + 1;
-            return json.substring(start, end); // header names contain no escapes, so such a pair never matches
+            return json.substring(start, end); // header names contain no escapes, so a pair with escapes never matches
         }
     }
 }

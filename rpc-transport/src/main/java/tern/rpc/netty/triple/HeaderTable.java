@@ -13,17 +13,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The header fields that both ends of a connection remember (RFC 7541), reduced to the needs of Tern's requests. A
- * field is remembered at its second use and then takes one or two bytes. Values that differ from call to call are never
- * remembered. No entry is evicted: a full table is replaced by an empty one, at a limited rate. Confined to the event
- * loop.
+ * A header table that both ends of a connection keep (RFC 7541), with only the features that Tern's requests need. A
+ * field is added at its second use, and then takes one or two bytes. Values that differ between calls are never added.
+ * No entry is evicted: a full table is replaced by an empty one, at a limited rate. Confined to the event loop.
  */
 final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
 
-    /** The size of an entry besides its texts (RFC 7541, 4.1). */
+    /** The size of an entry in addition to its texts (RFC 7541, 4.1). */
     private static final int ENTRY_BYTES = 32;
 
-    /** The initial table size of peers (RFC 9113, 6.5.2). No larger table is used. */
+    /** The initial table size of peers (RFC 9113, 6.5.2). It is also the maximum that is used. */
     private static final int MAX_TABLE_BYTES = 4 << 10;
 
     /** The number of entries in the static table (RFC 7541, appendix A). */
@@ -34,7 +33,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private static final int MAX_SEEN = 1 << 6;
     private static final int MIN_SEEN = 8;
 
-    /** The number of blocks before a full table is replaced. */
+    /** Minimum number of blocks before a full table is replaced. */
     private static final int BLOCKS_OF_A_TABLE = 10_000;
 
     private static final Map<AsciiString, Integer> STATIC_NAMES = new HashMap<>();
@@ -49,20 +48,20 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         STATIC_NAMES.put(AsciiString.cached("user-agent"), 58);
     }
 
-    // These arrays grow, because most connections need few entries.
+    // These arrays grow on demand, because most connections need few entries.
     private @Nullable AsciiString[] names = new @Nullable AsciiString[MIN_ENTRIES];
     private @Nullable AsciiString[] values = new @Nullable AsciiString[MIN_ENTRIES];
-    private short[] places = new short[2 * MIN_ENTRIES]; // number of an entry plus one, by hash
-    private int[] seen = new int[MIN_SEEN]; // hashes of the last fields that were used once
+    private short[] places = new short[2 * MIN_ENTRIES]; // number of an entry plus one, indexed by hash
+    private int[] seen = new int[MIN_SEEN]; // hashes of fields that were recently used once
     private int nextSeen;
     private int entries;
     private int bytes;
-    private int blocks; // blocks since the table began
-    private int timeoutName = -1; // an entry with this name
+    private int blocks; // number of blocks since the table was emptied
+    private int timeoutName = -1; // index of an entry with the name of the timeout header
     private int capacity = MAX_TABLE_BYTES;
     private long settled = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
     private long listBytes = Long.MAX_VALUE;
-    private boolean emptied; // the next block must announce the new size
+    private boolean emptied; // whether the next block must announce the new size
 
     @Override
     public Http2HeadersEncoder.Configuration configuration() {
@@ -121,7 +120,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         }
     }
 
-    /** Writes a field of the block, in at most 20 bytes and its texts. */
+    /** Writes a field of the block. It takes at most 20 bytes in addition to its texts. */
     void write(ByteBuf out, AsciiString name, AsciiString value) {
         if (name.equals(GrpcHeaders.TIMEOUT)) {
             writeTimeout(out, value);
@@ -162,7 +161,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         return name.hashCode() * 31 + value.hashCode();
     }
 
-    /** Writes the timeout. The remaining time differs from call to call, so only the name is remembered. */
+    /** Writes the timeout. Only its name is added to the table, because the remaining time differs between calls. */
     private void writeTimeout(ByteBuf out, AsciiString value) {
         if (timeoutName >= 0) {
             Http2Frames.number(out, Http2Frames.NOT_REMEMBERED, 4, index(timeoutName));
@@ -184,7 +183,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         Http2Frames.text(out, value);
     }
 
-    /** The index of an entry. The newest entry is the first. */
+    /** The index of an entry on the wire. The newest entry is the first. */
     private int index(int entry) {
         return STATIC + entries - entry;
     }
@@ -193,7 +192,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int size = name.length() + value.length() + ENTRY_BYTES;
         if (entries == MAX_ENTRIES || bytes + size > capacity) {
             if (blocks > BLOCKS_OF_A_TABLE) {
-                empty(); // takes effect in the next block; this block may refer to the table
+                empty(); // takes effect in the next block, because this block may refer to the table
             }
             return false;
         }
@@ -217,7 +216,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         for (int entry = 0; entry < entries; entry++) {
             AsciiString name = Objects.requireNonNull(names[entry]);
             AsciiString value = Objects.requireNonNull(values[entry]);
-            if (entry != timeoutName) { // this entry is not found by its value
+            if (entry != timeoutName) { // this entry is never found by its value
                 places[place(hash(name, value), name, value)] = (short) (entry + 1);
             }
         }
@@ -234,7 +233,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         emptied = true;
     }
 
-    /** The place of the entry, or its future place. */
+    /** The place of the entry, or the free place that it would get. */
     private int place(int hash, AsciiString name, AsciiString value) {
         int place = (hash ^ hash >>> 16) & (places.length - 1);
         while (places[place] != 0) {

@@ -4,14 +4,16 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * The mistake of a request that stays hidden until the authorizers have agreed, because it might reveal the exported
- * services. Thread-safe.
+ * A mistake in a request that stays hidden until the authorizers have agreed, because it might reveal which services
+ * are exported. Thread-safe.
  */
 final class HiddenMistake {
 
     private volatile @Nullable RpcException fault;
-    private volatile @Nullable HttpForm teller; // the format for the mistake; null if the call reports it itself
-    private volatile @Nullable HttpForm strangersForm; // the format of refusals before that; null for the call's own
+    // the format in which the mistake is reported; null if the call itself reports it
+    private volatile @Nullable HttpForm teller;
+    // the format of refusals before the mistake is revealed; null for the call's own format
+    private volatile @Nullable HttpForm strangersForm;
     private volatile boolean admitted;
 
     /** Sets the mistake and its format. */
@@ -20,7 +22,7 @@ final class HiddenMistake {
         teller = form;
     }
 
-    /** Adds a mistake that the call reports itself, unless there already is one. */
+    /** Adds a mistake that the call itself reports, unless there already is one. */
     void add(RpcException mistake) {
         if (fault == null) {
             fault = mistake;
@@ -37,7 +39,7 @@ final class HiddenMistake {
     }
 
     /**
-     * The authorizers have agreed.
+     * Called when the authorizers have agreed.
      *
      * @throws RpcException the mistake, if there is one
      */
@@ -49,7 +51,7 @@ final class HiddenMistake {
         }
     }
 
-    /** The format of a failure; null for the call's own. */
+    /** The format in which a failure is reported; null for the call's own format. */
     @Nullable
     HttpForm teller(RpcException failure) {
         return failure == fault ? teller : admitted ? null : strangersForm;

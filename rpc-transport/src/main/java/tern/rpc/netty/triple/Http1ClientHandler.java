@@ -17,7 +17,7 @@ import tern.rpc.netty.Connection;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** A client's end of a connection of HTTP/1.1, with one exchange at a time. Confined to the event loop. */
+/** The client's end of an HTTP/1.1 connection, with one exchange at a time. Confined to the event loop. */
 final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
 
     private static final String UNASKED = "the server sent an answer without a request";
@@ -25,7 +25,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
     private final Connection connection;
     private final AnswerReader answers;
     private @Nullable EventLoop loop;
-    private @Nullable JsonRequest request; // the request without an answer
+    private @Nullable JsonRequest request; // the request that has no answer yet
     private ByteBuf unread = Unpooled.EMPTY_BUFFER;
 
     Http1ClientHandler(Connection connection, AnswerReader answers) {
@@ -33,7 +33,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         this.answers = answers;
     }
 
-    /** The handler of an open channel. */
+    /** Returns the handler of an open channel. */
     static Http1ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.pipeline().get(Http1ClientHandler.class));
     }
@@ -43,14 +43,14 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         loop = added.channel().eventLoop();
     }
 
-    // Requests
+    // ---- Requests
 
-    /** A request is about to be written. */
+    /** Called when a request is about to be written. */
     void begin(JsonRequest begun) {
         request = begun;
     }
 
-    /** The caller does not wait for the answer, which must still arrive in time. */
+    /** Keeps the time limit of the answer although its caller does not wait for it. */
     void endsUnheard(PendingCall call) {
         long id = call.id();
         Deadline deadline = call.call().deadline();
@@ -72,7 +72,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // Answers
+    // ---- Answers
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
@@ -110,7 +110,8 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         boolean surplus = unread.isReadable();
         boolean reusable = answers.keepsAlive() && !surplus;
         if (reusable) {
-            connection.released(); // first: a call that follows at once must find the connection free
+            // called before the answer is delivered, so that an immediate next call finds the connection free
+            connection.released();
         }
         if (!answered.pending().isOneWay()) {
             connection.answered(answered.pending().id(), answer);

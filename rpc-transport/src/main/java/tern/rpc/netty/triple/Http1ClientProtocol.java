@@ -29,7 +29,7 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The client of JSON over HTTP/1.1 (docs/wire-protocol.md 4), for networks whose proxies admit nothing else. A
+ * The client of JSON over HTTP/1.1 (docs/wire-protocol.md 4), for networks whose proxies allow only HTTP/1.1. A
  * connection carries one request and one answer at a time. There are no streams, and exceptions arrive as code and
  * text. Thread-safe.
  */
@@ -38,7 +38,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
     /** The name in an address: {@code http://host:port}. */
     public static final String NAME = "http";
 
-    /** Larger bodies are passed on without a copy. */
+    /** Larger bodies are sent without being copied. */
     private static final int JOINED_BYTES = 16 << 10;
 
     private final TripleCodecs codecs;
@@ -46,7 +46,9 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
     private record HeadKey(ServiceKey service, MethodDescriptor method, String application, Endpoint endpoint) {}
 
-    /** @param codecs with JSON; otherwise no reference can be prepared */
+    /**
+     * @param codecs must support JSON; otherwise no reference can be prepared
+     */
     public Http1ClientProtocol(TripleCodecs codecs) {
         this.codecs = codecs;
     }
@@ -84,7 +86,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
         }
     }
 
-    /** Leaves first bytes of unknown protocols to the parser of answers. */
+    /** Accepts first bytes of unknown protocols, which the parser of answers then rejects. */
     @Override
     public Match answersSo(ByteBuf first) {
         if (!first.isReadable()) {
@@ -128,7 +130,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
                 pending, connection, encode(pending.call(), connection.endpoint(), connection.settings()));
     }
 
-    /** The head and the body, in one piece if they are small. */
+    /** Encodes the head and the body. They are one piece if they are small. */
     private byte[][] encode(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
         byte[] body = codecs.bare(
                 settings.maxRequestBytes(),
@@ -164,7 +166,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
                 StatusCode.UNIMPLEMENTED, call + ": the protocol " + NAME + " has no streams", Executed.NO);
     }
 
-    /** There is no other way to cancel a call at the server than to close the connection. */
+    /** Closes the connection, because there is no other way to cancel a call at the server. */
     @Override
     public WriteCommand abandon(PendingCall call, Connection connection) {
         long id = call.id();
@@ -181,7 +183,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
         };
     }
 
-    /** A request that every server answers and that does nothing. For connections that carry no calls. */
+    /** Creates a request without an effect that every server answers. Used on connections without calls. */
     @Override
     public WriteCommand ping(Connection connection) {
         byte[] request = ("OPTIONS * HTTP/1.1\r\nhost: " + connection.endpoint() + "\r\ncontent-length: 0\r\n\r\n")

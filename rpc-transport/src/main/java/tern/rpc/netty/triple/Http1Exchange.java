@@ -23,7 +23,7 @@ final class Http1Exchange extends HttpExchange {
     private static final AsciiString OK_LINE = AsciiString.cached("HTTP/1.1 200 OK\r\n");
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
 
-    /** Larger parts are passed to the socket without a copy. */
+    /** Larger parts are passed to the socket without being copied. */
     private static final int COPIED_BYTES = 4 << 10;
 
     private final Http1ServerHandler handler;
@@ -51,7 +51,7 @@ final class Http1Exchange extends HttpExchange {
         try {
             handler.execute(task);
         } catch (RejectedExecutionException e) {
-            // The event loops have ended, and so has this exchange.
+            // the event loops have ended, and so has this exchange
         }
     }
 
@@ -75,7 +75,7 @@ final class Http1Exchange extends HttpExchange {
         return ended;
     }
 
-    /** Whether the connection ends with the answer. */
+    /** Whether the connection is closed after the answer. */
     boolean closes() {
         return closes;
     }

@@ -22,15 +22,18 @@ import tern.rpc.netty.http1.Http1HeadReader;
 import tern.rpc.netty.http1.Http1Violation;
 
 /**
- * A server's end of a connection of HTTP/1.x. One request is served at a time. Pipelined requests stay unread until the
- * answer before them is written, so answers keep the order of the requests. Confined to the event loop, except {@link
+ * The server's end of an HTTP/1.x connection. It serves one request at a time. Pipelined requests stay unread until the
+ * previous answer is written, so answers keep the order of the requests. Confined to the event loop, except {@link
  * #execute}.
  */
 final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http1ServerHandler.class);
 
-    /** The bytes read in advance: of a body that its call does not take yet, and of pipelined requests. */
+    /**
+     * Maximum number of bytes that are read in advance: body bytes that the call does not take yet, and pipelined
+     * requests.
+     */
     private static final int READ_AHEAD_BYTES = 64 << 10;
 
     private final ServerConnection connection;
@@ -40,13 +43,13 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private @Nullable ChannelHandlerContext context;
     private ByteBuf unread = Unpooled.EMPTY_BUFFER;
     private @Nullable Http1Exchange exchange; // the exchange being served
-    private @Nullable H2cUpgrade upgrade; // or the request that is upgraded to HTTP/2
-    private Http1Body body = new Http1Body(0); // the body of its request
-    private int held; // bytes of the body that the call has not consumed
+    private @Nullable H2cUpgrade upgrade; // the request that is being upgraded to HTTP/2, if any
+    private Http1Body body = new Http1Body(0); // the body of the current request
+    private int held; // number of body bytes that the call has not consumed
     private boolean waitsForContinue; // the client waits for 100 (Continue) before it sends the body
     private boolean draining;
-    private boolean broken; // the next bytes are invalid: the connection ends with the answer
-    private boolean closing; // later bytes are dropped
+    private boolean broken; // true if the next bytes are invalid, so that the connection is closed after the answer
+    private boolean closing; // true if later bytes are dropped
     private boolean reading;
 
     Http1ServerHandler(ServerConnection connection, HttpRequests requests) {
@@ -65,7 +68,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         return Objects.requireNonNull(context);
     }
 
-    /** Runs a task on the event loop, at once if this is the event loop. */
+    /** Runs a task on the event loop, immediately if the calling thread is the event loop. */
     void execute(Runnable task) {
         if (context().executor().inEventLoop()) {
             task.run();
@@ -88,7 +91,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         readOn();
     }
 
-    /** Handles as many of the unread bytes as possible. */
+    /** Handles the unread bytes as far as possible. */
     private void readOn() {
         if (reading || closing) {
             return;
@@ -96,7 +99,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         reading = true;
         try {
             while (!closing && !broken && readNext()) {
-                // until nothing more can be handled
+                // loops until no further bytes can be handled
             }
         } catch (Http1Violation e) {
             refuse(e);
@@ -111,12 +114,14 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         connection.wantsBytes(closing || (held <= READ_AHEAD_BYTES && unread.readableBytes() <= READ_AHEAD_BYTES));
     }
 
-    /** Continues after the current step. */
+    /** Schedules the handling of further bytes after the current step. */
     private void readOnLater() {
         context().executor().execute(this::readOn);
     }
 
-    /** @return whether something was handled, so that more may be possible */
+    /**
+     * @return whether something was handled, so that another step may be possible
+     */
     private boolean readNext() {
         if (upgrade != null) {
             return readUpgrade(upgrade);
@@ -126,7 +131,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private boolean readHead() {
         if (connection.hasMuchUnsent()) {
-            return false; // until the peer has read some of its answers
+            return false; // waits until the peer has read some of its answers
         }
         Http1Head head = heads.read(unread);
         if (head == null) {
@@ -147,7 +152,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // else the answer needs no body
+        } else if (begun.call() != null) { // otherwise the answer does not need the body
             sendContinue();
         }
         return true;
@@ -209,7 +214,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         return piece != null;
     }
 
-    /** The call has consumed bytes of its body. */
+    /** Called when the call has consumed bytes of its body. */
     void consumed(Http1Exchange of, int bytes) {
         if (of == exchange) {
             boolean full = held > READ_AHEAD_BYTES;
@@ -231,12 +236,12 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         return draining || broken || (end && !isRestBearable());
     }
 
-    /** Whether the rest of an answered request is short enough to be read and dropped. */
+    /** Whether the rest of an answered request is short enough to be read and discarded. */
     private boolean isRestBearable() {
         return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));
     }
 
-    /** An answer was written completely. */
+    /** Called when an answer was written completely. */
     void answered(Http1Exchange answered) {
         HttpExchange.Call call = answered.call();
         if (call != null) {
@@ -246,7 +251,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             close();
             connection.closeWhenWritten();
         } else if (!body.isEnded()) {
-            readOnLater(); // to drop the rest
+            readOnLater(); // to discard the rest
         } else {
             next();
             if (unread.isReadable()) {
@@ -255,7 +260,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** The peer has taken a part of an answer. */
+    /** Called when the peer has taken a part of an answer. */
     void taken() {
         if (exchange == null && unread.isReadable()) {
             readOn();
@@ -281,7 +286,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         connection.wantsBytes(true);
     }
 
-    /** The answer will not come or will not be completed. */
+    /** Called when the answer cannot be sent or completed. */
     void abandon(Http1Exchange of) {
         if (of == exchange) {
             context().close();
@@ -299,7 +304,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (current == null) {
-            write(violation); // otherwise an answer was sent, and this was the rest of its request
+            write(violation); // otherwise an answer was already sent, and these bytes were the rest of its request
         }
         close();
         connection.violated(violation.getMessage());
@@ -319,7 +324,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         context().writeAndFlush(answer);
     }
 
-    // ---- time
+    // ---- time limits
 
     private void lookAtTime() {
         Http1Exchange current = exchange;
@@ -343,7 +348,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     // ---- the connection
 
-    /** Ends the connection after the next answer. */
+    /** Closes the connection after the next answer. */
     void drain() {
         draining = true;
     }

@@ -51,31 +51,37 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
 
 /**
- * A client's end of a connection of HTTP/2. Calls become streams, as many at once as the server permits; the others
- * wait in order. Confined to the event loop.
+ * The client's end of an HTTP/2 connection. Calls become streams, up to the number that the server permits. Further
+ * calls wait in order. Confined to the event loop.
  */
 final class Http2ClientHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
 
-    /** The settings of docs/wire-protocol.md 3.1. */
+    /** The setting of docs/wire-protocol.md 3.1. */
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
-    /** The number of empty DATA frames in a row; more are a flood (docs/limits.md). */
+    /** Maximum number of consecutive empty DATA frames; more count as a flood (docs/limits.md). */
     private static final int EMPTY_DATA_FRAMES = 2;
 
     private static final int CONTINUATIONS = 16;
 
-    /** The stream ids reserved for calls on their way when the connection is replaced because ids run out. */
+    /**
+     * Stream ids reserved for calls that are already queued on this event loop when the connection is replaced because
+     * ids run out.
+     */
     private static final int LAST_IDS = 4_096;
 
-    /** A smaller window update does not help a waiting request. */
+    /** A smaller window update does not let a waiting request continue. */
     private static final int SMALL_INCREMENT = 1 << 10;
 
     /** The tolerated difference between the clocks of server and client at a deadline. */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The settings that a client announces: one immutable object, because Netty keeps it for each connection. */
+    /**
+     * The settings that a client announces. They are one immutable object, because Netty keeps a reference to it for
+     * each connection.
+     */
     private static final Http2Settings SETTINGS = new Http2Settings()
             .pushEnabled(false)
             .initialWindowSize(ReceiveWindows.STREAM_BYTES)
@@ -94,13 +100,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final Http2Connection.PropertyKey callKey;
     private final Http2Limits limits = new Http2Limits();
     private final PingPace pings = new PingPace();
-    private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>(); // by id of the pending call
+    private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>(); // calls by the id of the pending call
     private final Queue<OpenCall> waiting = new ArrayDeque<>();
-    private final List<StreamCall> gathering = new ArrayList<>(); // calls with messages for the next flush
+    // calls with messages that are written with the next flush
+    private final List<StreamCall> gathering = new ArrayList<>();
     private @Nullable ChannelHandlerContext context;
     private AsciiString scheme = HTTP;
     private boolean active;
-    private boolean settingsRead; // before that the number of permitted streams is unknown
+    private boolean settingsRead; // false until the number of permitted streams is known
     private boolean reading;
     private long unsentBytes;
     private @Nullable ReceiveWindows windows; // created when many bytes are unread for the first time
@@ -130,7 +137,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         return new Builder(connection).build();
     }
 
-    /** The handler of an opened channel, even after its close. */
+    /** Returns the handler of a channel that was opened, even after it was closed. */
     static Http2ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.attr(OF_CHANNEL).get());
     }
@@ -144,7 +151,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             this.connection = connection;
         }
 
-        /** Netty takes a handler with its own codec for a server, and would close connections after 200 resets. */
+        /**
+         * Netty assumes that a handler with its own codec is a server. It would then close connections after 200
+         * resets.
+         */
         @Override
         protected boolean isServer() {
             return false;
@@ -160,12 +170,13 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                     new DefaultHttp2ConnectionEncoder(http2, new DefaultHttp2FrameWriter(table));
             Http2HeadersDecoder headers =
                     new RememberedBlocks(Http2ClientHandler::newHeadersDecoder, HEADER_LIST_BYTES);
-            decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES); // the builder requires it before the codec
+            // the builder requires this call before the one for the codec
+            decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
             codec(
                     new DefaultHttp2ConnectionDecoder(
                             http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS)),
                     encoder);
-            frameListener(new Http2EventAdapter() {}); // replaced when the handler exists
+            frameListener(new Http2EventAdapter() {}); // replaced after the handler has been created
             initialSettings(SETTINGS);
             return super.build();
         }
@@ -177,7 +188,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Values are not validated, because Dubbo's providers write texts unescaped. */
+    /** Creates a decoder that does not validate values, because Dubbo's providers write texts without escapes. */
     private static Http2HeadersDecoder newHeadersDecoder() {
         return new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
     }
@@ -238,7 +249,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         closing.close(promise);
     }
 
-    /** The connection is lost. A call with a complete answer still gets it as requested; the others fail. */
+    /** Ends a call after its connection was lost. A call with a complete answer still gets it; other calls fail. */
     private void lost(ClientCall call) {
         if (call.isOver() || !call.isAnswered()) {
             calls.remove(call.pending().id());
@@ -246,9 +257,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    // Requests
+    // ---- Requests
 
-    /** Opens a stream for a queued call, or lets it wait for one. */
+    /** Opens a stream for a queued call, or lets the call wait for a free stream. */
     void begin(OpenCall request) {
         ClientCall call = request.call();
         if (call.isOver()) {
@@ -347,7 +358,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         call.opened(stream);
     }
 
-    /** Passes the call to another connection, because this one accepts no more. */
+    /** Passes the call to another connection, because this one accepts no further streams. */
     private void passOn(OpenCall request) {
         ClientCall call = request.call();
         drop(request);
@@ -358,14 +369,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Drops a request that is not needed any more. */
+    /** Drops a request that is no longer needed. */
     private void drop(OpenCall request) {
         calls.remove(request.call().pending().id());
         request.call().close();
         request.promise().trySuccess();
     }
 
-    /** Sends a message on a stream, or its end. */
+    /** Sends a message or the end on a stream. */
     void send(StreamCall call, Http2Stream stream, StreamCall.SendMessage sent) {
         byte[] message = sent.message();
         if (!stream.state().localSideOpen()) {
@@ -436,9 +447,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         Http2Stream stream = call.stream();
         int credit = call.ask(messages);
         if (call.isAnswered()
-                && call.isOver()) { // its stream had already ended; other calls are removed with their streams
+                && call.isOver()) { // the stream had already ended; other calls are removed together with their streams
             calls.remove(call.pending().id());
-            call.close(); // a later cancellation does not find it any more
+            call.close(); // so that a later cancellation does not find the call
         }
         if (stream != null && credit > 0) {
             try {
@@ -450,7 +461,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Reserves window for other streams while messages are not read. */
+    /** Enlarges or shrinks windows, so that unread messages do not block other streams. */
     private void fitWindows() {
         windows = ReceiveWindows.fit(windows, this, context());
     }
@@ -491,11 +502,11 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take(now)) {
             encoder().writePing(context(), false, now, context().newPromise());
         } else {
-            connection.heard(); // a heartbeat would cost more than it shows
+            connection.heard(); // counts as received, because a heartbeat would cost more than it proves
         }
     }
 
-    // Ends of streams
+    // ---- Ends of streams
 
     private @Nullable ClientCall call(int streamId) {
         Http2Stream stream = connection().stream(streamId);
@@ -526,7 +537,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** The answer is complete. The rest of the request is not needed. */
+    /** Resets the stream after the answer is complete, because the rest of the request is not needed. */
     private void answered(Http2Stream stream) {
         if (stream.state().localSideOpen()) {
             reset(stream);
@@ -537,10 +548,11 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     protected void onStreamError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         if (error.error() == Http2Error.STREAM_CLOSED && (outbound || connection().stream(error.streamId()) == null)) {
-            return; // a frame was on its way when the stream ended; streamClosed() reports its end
+            return; // a frame was in flight when the stream ended; streamClosed() reports the end
         }
         ClientCall call = call(error.streamId());
-        boolean isLateRequest = outbound && call != null && call.isAnswered(); // the server wanted no more of them
+        // the server wanted no further frames of the request
+        boolean isLateRequest = outbound && call != null && call.isAnswered();
         if (call != null && !call.isOver() && !isLateRequest) {
             boolean headers = error instanceof Http2Exception.HeaderListSizeException;
             call.fail(
@@ -571,7 +583,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** The events of the decoder. */
+    /** Handles the events of the decoder. */
     private final class Frames extends Http2EventAdapter {
 
         @Override
@@ -645,7 +657,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         public void onRstStreamRead(ChannelHandlerContext read, int streamId, long error) throws Http2Exception {
             Http2Stream stream = connection().stream(streamId);
             ClientCall call = stream.getProperty(callKey);
-            stream.resetSent(); // a reset is not answered by a reset
+            stream.resetSent(); // a reset must not be answered by a reset
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
             }
@@ -662,8 +674,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
 
         /**
-         * Whether the call is at its deadline. Servers also end calls at the deadline, and their clocks may be slightly
-         * ahead.
+         * Whether the call has practically reached its deadline. Servers also end calls at the deadline, and their
+         * clocks may be slightly ahead.
          */
         private boolean isAtDeadline(ClientCall call) {
             Deadline deadline = call.pending().call().deadline();
@@ -679,7 +691,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                         error,
                         PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
             }
-            connection.drain(); // first: unprocessed calls are sent again at once, on another connection
+            // called first, because unprocessed calls are sent again immediately, on another connection
+            connection.drain();
             for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
                 passOn(request);
             }
@@ -712,7 +725,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // else the update lets a request continue
+            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // otherwise the update lets a request continue
                 limits.controlFrame(System.nanoTime());
             }
         }

@@ -15,20 +15,21 @@ import tern.rpc.RpcException;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
-/** An exchange on a stream of HTTP/2. */
+/** An exchange on an HTTP/2 stream. */
 final class Http2Exchange extends HttpExchange {
 
     private final Http2ServerHandler handler;
     private final Http2Stream stream;
 
-    /** The bytes of its headers that count to the budget of all connections. Event loop only. */
+    /** The number of bytes of the headers in the budget of all connections. Event loop only. */
     private int headBytes;
 
-    /** The received bytes whose window was not returned. Event loop only. */
+    /** The number of received bytes whose window has not been returned. Event loop only. */
     private int held;
 
     /**
-     * The messages of this drain, written by {@link #writeGathered} at its end. Null before the first. Event loop only.
+     * The messages found by the current pass over the write queue. {@link #writeGathered} writes them at its end. Null
+     * before the first message. Event loop only.
      */
     private @Nullable GatheredMessages gathered;
 
@@ -54,30 +55,30 @@ final class Http2Exchange extends HttpExchange {
         try {
             handler.execute(task);
         } catch (RejectedExecutionException e) {
-            // The event loops have ended, and so has this exchange.
+            // the event loops have ended, and so has this exchange
         }
     }
 
-    /** Data arrived. It counts until it is {@link #consumed}. */
+    /** Called when data arrived. It counts until it is {@link #consumed}. */
     void received(int bytes) {
         held += bytes;
     }
 
     @Override
     void consumed(int bytes) {
-        int framed = Math.min(bytes, held); // bytes before the upgrade to HTTP/2 used no window
+        int framed = Math.min(bytes, held); // bytes that arrived before the upgrade to HTTP/2 used no window
         held -= framed;
         if (framed > 0) {
             handler.consumed(stream, framed);
         }
     }
 
-    /** Counts its headers until the end of the stream. */
+    /** Counts the headers until the end of the stream. */
     void holdsHead(int bytes) {
         headBytes = bytes;
     }
 
-    /** The stream has ended. The window of unread bytes is returned to the connection. */
+    /** Called when the stream has ended. Returns the window of unread bytes to the connection. */
     void closed() {
         if (held > 0) {
             consumed(held);
@@ -92,13 +93,13 @@ final class Http2Exchange extends HttpExchange {
         }
     }
 
-    /** Whether a reset now counts as a flood: no method has run and nothing was answered. */
+    /** Whether a reset at this moment counts as a flood, because no method has run and nothing was answered. */
     boolean countsAsReset() {
         Call open = call();
         return open != null && !open.hasBegun();
     }
 
-    /** Whether the client may have reset the stream at its own deadline. */
+    /** Whether the client may have reset the stream because of its own deadline. */
     boolean resetMayBeTimeout() {
         Call open = call();
         return open != null && open.timeoutNanos() <= Http2Limits.SHORT_TIMEOUT_NANOS;
@@ -182,7 +183,7 @@ final class Http2Exchange extends HttpExchange {
         messages.add(message, counted);
     }
 
-    /** Writes the gathered messages, if there are any. Runs on the event loop. */
+    /** Writes the gathered messages, if any. Runs on the event loop. */
     void writeGathered() {
         GatheredMessages messages = gathered;
         if (messages == null || messages.isEmpty()) {

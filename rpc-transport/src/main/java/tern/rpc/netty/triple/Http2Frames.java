@@ -17,7 +17,7 @@ final class Http2Frames {
     /** Flag of HEADERS frames. */
     static final int END_HEADERS = 0x4;
 
-    /** The largest frame that every peer accepts (RFC 9113, 6.5.2). */
+    /** Maximum size of a frame that every peer accepts (RFC 9113, 6.5.2). */
     static final int MAX_BYTES = 16 << 10;
 
     /** First byte of a field with an index into the tables (RFC 7541, 6.1). */
@@ -47,14 +47,14 @@ final class Http2Frames {
         out.writeMedium(bytes).writeByte(type).writeByte(flags).writeInt(stream);
     }
 
-    /** Reserves a frame head, to be filled by {@link #end}. */
+    /** Reserves the head of a frame. {@link #end} fills it in. */
     static int begin(ByteBuf out) {
         int start = out.writerIndex();
         out.writeZero(HEAD_BYTES);
         return start;
     }
 
-    /** Ends the frame. Its payload is everything since {@link #begin}. */
+    /** Ends the frame. Its payload consists of all bytes since {@link #begin}. */
     static void end(ByteBuf out, int start, int type, int flags, int stream) {
         out.setMedium(start, out.writerIndex() - start - HEAD_BYTES);
         out.setByte(start + 3, type);
@@ -62,7 +62,7 @@ final class Http2Frames {
         out.setInt(start + 5, stream);
     }
 
-    /** Writes a number after some bits of its first byte (RFC 7541, 5.1). */
+    /** Writes a number whose first byte begins with other bits (RFC 7541, 5.1). */
     static void number(ByteBuf out, int first, int prefixBits, int value) {
         int most = (1 << prefixBits) - 1;
         if (value < most) {
@@ -78,7 +78,7 @@ final class Http2Frames {
         out.writeByte(rest);
     }
 
-    /** Writes a text without Huffman coding, which costs more time than it saves (RFC 7541, 5.2). */
+    /** Writes a text without Huffman coding, which would cost more time than it saves (RFC 7541, 5.2). */
     static void text(ByteBuf out, AsciiString value) {
         number(out, 0, 7, value.length());
         out.writeBytes(value.array(), value.arrayOffset(), value.length());

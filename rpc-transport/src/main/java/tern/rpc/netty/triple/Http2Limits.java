@@ -5,49 +5,49 @@ import io.netty.handler.codec.http2.Http2Exception;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The limits of a peer on one connection of HTTP/2. A violation ends the connection with ENHANCE_YOUR_CALM
- * (docs/limits.md). A time window begins with the first event after the end of the last window. Confined to the event
- * loop.
+ * The limits for a peer on one HTTP/2 connection. A violation closes the connection with ENHANCE_YOUR_CALM
+ * (docs/limits.md). A time window begins with the first event after the end of the previous window. Confined to the
+ * event loop.
  */
 final class Http2Limits {
 
-    /** From this number of resets in a window, their share decides. */
+    /** If a window has at least this number of resets, their share of all streams is limited. */
     static final int MANY_RESETS = 200;
 
-    /** The highest number of resets in a window. */
+    /** Maximum number of resets in a window. */
     static final int MAX_RESETS = 2_000;
 
     /**
-     * The longest timeout of a call whose reset may be its timeout. The client counts from the moment it sends, and
-     * this server from the moment it reads. A busy server reads both at once, so the share does not decide for such
-     * calls.
+     * The longest timeout of a call whose reset may be its timeout. The client measures the timeout from the moment it
+     * sends, but this server from the moment it reads. A busy server may read request and reset together, so the share
+     * of resets is ignored for such calls.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The highest number of control frames in a window in which no request and no answer moved. */
+    /** Maximum number of control frames in a window in which no request and no answer made progress. */
     static final int MAX_CONTROL_FRAMES = 1_000;
 
     /**
-     * The highest number of frames in a window on streams that the server has reset: the window of a connection in
-     * frames of half a KiB.
+     * Maximum number of frames in a window on streams that the server has reset. It equals the window of a connection
+     * in frames of half a KiB.
      */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
 
-    /** The highest number of consecutive empty DATA frames that do not end their stream. */
+    /** Maximum number of consecutive empty DATA frames that do not end their stream. */
     static final int MAX_EMPTY_DATA = 2;
 
     /**
-     * The control frames permitted for each DATA frame. A client may update the windows of the stream and of the
+     * The number of control frames permitted for each DATA frame. A client may update the windows of stream and
      * connection after each KiB that it reads.
      */
     static final int CONTROL_FRAMES_PER_DATA = 32;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** While calls are in flight, pings closer together than this are strikes. */
+    /** Minimum interval of pings while calls are in flight. A shorter interval is a strike. */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Without calls, pings closer together than this are strikes. */
+    /** Minimum interval of pings without calls. A shorter interval is a strike. */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private static final int STRIKES = 2;
@@ -55,10 +55,10 @@ final class Http2Limits {
     private long windowNanos = System.nanoTime();
     private int ended;
     private int resets;
-    private int resetsByTimeout; // the resets of these by timeout
+    private int resetsByTimeout; // number of these resets that may be timeouts
     private int controlFrames;
     private int framesInVain;
-    private int emptyData; // in a row
+    private int emptyData; // number of consecutive empty DATA frames
     private long pingNanos;
     private boolean pinged;
     private int strikes;
@@ -70,7 +70,7 @@ final class Http2Limits {
     }
 
     /**
-     * Counts a stream that was reset before its method started and before anything of its answer was sent. Called
+     * Counts a stream that was reset before its method started and before any part of its answer was sent. Called
      * before {@link #streamEnded}.
      *
      * @param mayBeTimeout whether its timeout is at most {@link #SHORT_TIMEOUT_NANOS}
@@ -87,7 +87,7 @@ final class Http2Limits {
         }
     }
 
-    /** Counts a frame that carries nothing for a call. */
+    /** Counts a frame that transmits nothing for a call. */
     void controlFrame(long now) throws Http2Exception {
         window(now);
         if (++controlFrames > MAX_CONTROL_FRAMES) {
@@ -103,7 +103,7 @@ final class Http2Limits {
         }
     }
 
-    /** Counts headers or data. Only a few empty DATA frames in a row may not end their stream. */
+    /** Counts headers or data. Only a few consecutive DATA frames may be empty without ending their stream. */
     void arrived(boolean something) throws Http2Exception {
         if (something) {
             emptyData = 0;
@@ -112,19 +112,19 @@ final class Http2Limits {
         }
     }
 
-    /** Headers or data moved in either direction. */
+    /** Called when headers or data made progress in either direction. */
     void moved() {
         controlFrames = 0;
         strikes = 0;
     }
 
-    /** DATA frames of a message are being sent. */
+    /** Called when DATA frames of a message are being sent. */
     void dataSent(int frames) {
         controlFrames = (int) Math.max(0, controlFrames - (long) frames * CONTROL_FRAMES_PER_DATA);
         strikes = 0;
     }
 
-    /** An answer is being sent, so the strikes of pings are reset. */
+    /** Called when an answer is being sent. Resets the strikes for pings. */
     void forgivePings() {
         strikes = 0;
     }

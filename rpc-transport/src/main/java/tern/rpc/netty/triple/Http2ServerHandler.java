@@ -39,25 +39,28 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * A server's end of a connection of HTTP/2. Streams become exchanges. Confined to the event loop, except {@link
+ * The server's end of an HTTP/2 connection. Streams become exchanges. Confined to the event loop, except {@link
  * #execute}.
  */
 final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ServerHandler.class);
 
-    /** The highest number of CONTINUATION frames in a header block (docs/limits.md). */
+    /** Maximum number of CONTINUATION frames in a header block (docs/limits.md). */
     private static final int CONTINUATIONS = 16;
 
     private static final int MAX_FIELDS = 128;
 
-    /** The memory of a header field besides its bytes. */
+    /** The memory of a header field in addition to its bytes. */
     private static final int FIELD_BYTES = 64;
 
-    /** Huffman coding compresses a text to no less than five eighths (RFC 7541, appendix B). */
+    /**
+     * Upper bound of the expansion by Huffman coding, which compresses a text to at least five eighths of its size (RFC
+     * 7541, appendix B).
+     */
     private static final int TEXT_FACTOR = 2;
 
-    /** Smaller headers are not counted, because the number of streams bounds them. */
+    /** Headers up to this size are not counted, because the number of streams limits them. */
     private static final int SMALL_HEAD_BYTES = 2 << 10;
 
     /** The payload of the PING before the second GOAWAY (docs/wire-protocol.md 3.11). */
@@ -65,7 +68,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final long DRAIN_PING_MILLIS = 10_000;
 
-    /** The time that a client has to end a request that was answered before its end. */
+    /** The time within which a client must end a request that was answered before its end. */
     private static final long LATE_END_MILLIS = 1_000;
 
     private final ServerConnection connection;
@@ -80,10 +83,11 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private boolean draining;
     private final UnreadAnswers unread = new UnreadAnswers();
     private final PlainAnswers plain;
-    private final List<Http2Exchange> gathering = new ArrayList<>(); // exchanges with messages for the next flush
+    // exchanges with messages that are written with the next flush
+    private final List<Http2Exchange> gathering = new ArrayList<>();
     private boolean watching;
     private boolean drainAnnounced;
-    private boolean settingsKnown; // the client has acknowledged them
+    private boolean settingsKnown; // whether the client has acknowledged the settings
     private @Nullable ReceiveWindows windows; // created when many bytes are unread for the first time
 
     private Http2ServerHandler(
@@ -103,7 +107,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.requests = requests;
         this.plain = new PlainAnswers(connection, encoder, joined);
         this.exchangeKey = connection().newKey();
-        connection().remote().maxActiveStreams(Integer.MAX_VALUE); // see refuse()
+        connection().remote().maxActiveStreams(Integer.MAX_VALUE); // no limit in Netty; see refuse()
         Frames listener = new Frames();
         connection().addListener(listener);
         decoder.frameListener(listener);
@@ -111,12 +115,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Creates the handler without Netty's builder, which supports neither our decoder of headers nor an encoder that
-     * starts small (docs/decisions/0024).
+     * Creates the handler without Netty's builder. The builder supports neither our decoder of headers nor an encoder
+     * that starts small (docs/decisions/0024).
      */
     static Http2ServerHandler of(ServerConnection connection, HttpRequests requests) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
-        // The weights of clients are ignored; all streams are served in turn.
+        // The stream weights of clients are ignored. All streams are served in turn.
         http2.remote()
                 .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
         Http2Limits limits = new Http2Limits();
@@ -143,7 +147,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Continues after an upgrade from HTTP/1.1, whose request becomes the first stream.
+     * Continues after an upgrade from HTTP/1.1. The upgraded request becomes the first stream.
      *
      * @param body the body of the request, owned by the handler
      */
@@ -168,7 +172,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         return Objects.requireNonNull(context);
     }
 
-    /** Runs a task on the event loop, at once if this is the event loop. Its output is flushed soon. */
+    /**
+     * Runs a task on the event loop, immediately if the calling thread is the event loop. The output of the task is
+     * flushed soon.
+     */
     void execute(Runnable task) {
         if (context().executor().inEventLoop()) {
             task.run();
@@ -186,7 +193,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.channelRead(read, message);
     }
 
-    /** Like the codec's method, except that it does not read when reading was paused. */
+    /** Like the codec's method, but does not read while reading is paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {
@@ -221,8 +228,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Handles an answer that ended before its request. Most clients then end the request at once, and some drop an
-     * answer that is followed by a reset. Therefore the stream is reset only if more of the request arrives, or if the
+     * Handles an answer that ended before its request. Most clients then end the request at once, and some clients drop
+     * an answer if a reset follows. Therefore the stream is reset only if more of the request arrives, or if the
      * request does not end in time (RFC 9113, 8.1).
      */
     void endedEarly(Http2Stream stream) {
@@ -243,18 +250,18 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Refuses a stream above the limit. Netty would do so without creating the stream, and would then close the
-     * connection at the next frame of the unknown stream. Therefore Netty has no limit, and this class enforces it.
+     * Refuses a stream above the limit. Netty would refuse it without creating the stream, and would then close the
+     * connection at the next frame of the unknown stream. Therefore Netty gets no limit, and this class enforces it.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
-        if (settingsKnown) { // a client that cannot know the limit yet has done nothing wrong
+        if (settingsKnown) { // a client that cannot know the limit yet has made no mistake
             limits.reset(System.nanoTime(), false);
         }
         connection.refused(Refusal.CONNECTION);
         resetByUs(stream, Http2Error.REFUSED_STREAM);
     }
 
-    /** Returns window to the client for read bytes of a request. */
+    /** Returns window to the client after bytes of a request were read. */
     void consumed(Http2Stream stream, int bytes) {
         try {
             decoder().flowController().consumeBytes(stream, bytes);
@@ -264,12 +271,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         fitWindows();
     }
 
-    /** Reserves window for other streams while messages are not read. */
+    /** Enlarges or shrinks windows, so that unread messages do not block other streams. */
     private void fitWindows() {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** Registers an exchange with messages for the next flush. */
+    /** Registers an exchange with messages that are written with the next flush. */
     void gathering(Http2Exchange exchange) {
         gathering.add(exchange);
     }
@@ -296,7 +303,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         plain.flushed();
     }
 
-    /** Bytes of an answer are being written. */
+    /** Called when bytes of an answer are being written. */
     void writing(int bytes) {
         limits.moved();
         unread.add(bytes, System.nanoTime());
@@ -306,16 +313,16 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** These bytes were written or dropped. */
+    /** Called when these bytes were written or dropped. */
     void written(int bytes) {
         limits.moved();
         unread.left(bytes, System.nanoTime());
     }
 
     /**
-     * Writes a complete successful answer as bytes.
+     * Writes a complete successful answer as bytes, without the codec.
      *
-     * @param counted the bytes to be passed to {@link #written} when the socket has taken them
+     * @param counted the number of bytes to be passed to {@link #written} when the socket has taken them
      * @return false if the codec must write the answer
      */
     boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
@@ -334,7 +341,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         context().executor().schedule(this::watch, UnreadAnswers.STALL_NANOS / 4, TimeUnit.NANOSECONDS);
     }
 
-    /** Closes the connection of a client that keeps its window closed over many bytes. */
+    /** Closes the connection of a client whose window stays closed although many bytes wait. */
     private void watch() {
         watching = unread.mayStall() && context().channel().isActive();
         if (!watching) {
@@ -351,7 +358,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** The reason why no call may be added, or null. */
+    /** The reason why no further call may be added; null if there is none. */
     @Nullable
     RpcException overload() {
         String reason;
@@ -370,8 +377,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Asks the client to open no new streams: first in general, and finally after all streams on their way have
-     * arrived.
+     * Asks the client to open no further streams. The final request follows after all streams in flight have arrived.
      */
     void drain() {
         if (draining) {
@@ -417,7 +423,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     /**
      * Handles an error of a stream. Headers on an ended stream are a violation, unless the stream was reset while they
-     * were on their way.
+     * were in flight.
      */
     @Override
     protected void onStreamError(
@@ -429,12 +435,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             return;
         }
         if (idle && !(error instanceof Http2Exception.HeaderListSizeException)) {
-            // Malformed headers open their stream too. Netty creates none for them, and would close the connection at
-            // the next frame of the request, which may already be on its way.
+            // Opens the stream of malformed headers too. Netty would not create it, and would close the connection at
+            // the next frame of the request, which may already be in flight.
             try {
                 connection().remote().createStream(streamId, false);
             } catch (Http2Exception notAllowed) {
-                if (!Http2Exception.isStreamError(notAllowed)) { // the id is even
+                if (!Http2Exception.isStreamError(notAllowed)) { // the stream id is even
                     onConnectionError(failed, false, notAllowed, notAllowed);
                     return;
                 }
@@ -442,10 +448,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         Http2Stream stream = connection().stream(streamId);
         if (outbound && stream != null && stream.state() == Http2Stream.State.CLOSED) {
-            return; // a waiting write was cancelled by the client's reset, which is not answered by a reset
+            return; // the client's reset cancelled a waiting write; it must not be answered by a reset
         }
         if (!outbound && stream == null && history.wasResetByUs(streamId)) {
-            frameInVain(failed); // Netty has returned the bytes to the window of the connection
+            frameInVain(failed); // Netty has already returned the bytes to the window of the connection
             return;
         }
         if (!outbound && stream != null && isProvokedTooOften(failed)) {
@@ -457,7 +463,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 && stream.getProperty(exchangeKey) != null
                 && error.error() == Http2Error.PROTOCOL_ERROR
                 && !frames.readsWindowUpdate()) {
-            resetByUs(stream, Http2Error.STREAM_CLOSED); // headers after the end, whatever they contain
+            resetByUs(stream, Http2Error.STREAM_CLOSED); // headers after the end of the stream, whatever they contain
             return;
         }
         if (!outbound && error.error() == Http2Error.STREAM_CLOSED && stream == null && frames.readsHeaders()) {
@@ -476,7 +482,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.onStreamError(failed, outbound, cause, error);
     }
 
-    /** Counts a stream that the peer made the server reset, as if the peer had sent the reset. */
+    /** Counts a reset that the peer provoked like a reset by the peer. */
     private boolean isProvokedTooOften(ChannelHandlerContext failed) {
         try {
             limits.reset(System.nanoTime(), false);
@@ -495,7 +501,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Logs nothing for clients that have left or broke TLS. */
+    /** Does not log exceptions of clients that have disconnected or violated TLS. */
     @Override
     public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
         if (cause instanceof IOException || cause.getCause() instanceof IOException) {
@@ -511,7 +517,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         onConnectionError(failed, false, failure, failure);
     }
 
-    /** The events of the decoder and of streams. */
+    /** Handles the events of the decoder and of streams. */
     private final class Frames extends Http2EventAdapter {
 
         @Override
@@ -550,7 +556,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 throw Http2Exception.streamError(
                         streamId, Http2Error.PROTOCOL_ERROR, "more headers that do not end stream %d", streamId);
             }
-            if (known != null) { // trailers, which no protocol uses here
+            if (known != null) { // trailers, which no protocol uses in requests
                 end(known, endOfStream);
                 return;
             }
@@ -572,7 +578,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             end(exchange, endOfStream);
         }
 
-        /** @return the reason why the headers cannot be kept, or null */
+        /**
+         * @return the reason why the headers cannot be kept, or null
+         */
         private @Nullable RpcException hold(Http2Exchange exchange, Http2Headers headers) {
             int bytes = TEXT_FACTOR * blocks.lastBytes() + FIELD_BYTES * headers.size();
             if (bytes < SMALL_HEAD_BYTES) {
@@ -644,14 +652,15 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             if (draining && data == DRAIN_PING) {
                 announceDrain();
             } else {
-                limits.controlFrame(System.nanoTime()); // acknowledges a ping that was not sent
+                limits.controlFrame(System.nanoTime()); // the acknowledgement of a ping that was not sent
             }
         }
 
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
             settingsKnown = true;
-            connection().remote().maxActiveStreams(Integer.MAX_VALUE); // Netty has just applied the announced limit
+            // removes the announced limit, which Netty has just applied
+            connection().remote().maxActiveStreams(Integer.MAX_VALUE);
             limits.controlFrame(System.nanoTime());
             if (windows != null) {
                 windows.acknowledged(read);

@@ -19,8 +19,8 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.MessageStream.Receiver;
 
 /**
- * The answer of a call: a head, messages and an end, in the encoding of the call. Messages come from one thread after
- * another, but another thread may send the end before them: later messages are dropped. Thread-safe.
+ * The answer of a call: a head, messages and an end, in the encoding of the call. Messages come from one thread at a
+ * time. Another thread may send the end earlier; later messages are then dropped. Thread-safe.
  */
 final class HttpAnswer {
 
@@ -32,20 +32,21 @@ final class HttpAnswer {
         ENDED
     }
 
-    /** Smaller messages do not count to the memory that all streams share. */
+    /** Smaller messages do not count for the memory that all streams share. */
     private static final int SMALL_BYTES = 4 << 10;
 
-    /** Messages from this size on wait for their turn to be encoded. */
+    /** Messages of at least this size wait for their turn to be encoded. */
     private static final int LARGE_BYTES = 256 << 10;
 
     private final HttpCall call;
     private final boolean acceptsGzip;
     private State state = State.NOTHING_SENT; // guarded by this
-    private boolean announced; // guarded by this: the head permits compressed messages
+    private boolean announced; // whether the sent head permits compressed messages; guarded by this
     private volatile boolean compressed; // whether later messages are compressed
     private volatile boolean messageSent;
-    private volatile @Nullable Metadata early; // headers that the method sent before the result in the same head
-    private @Nullable StallWatch stallWatch; // of a stream; event loop only
+    // headers that the method sent early and that must wait for the head with the result
+    private volatile @Nullable Metadata early;
+    private @Nullable StallWatch stallWatch; // only for streams; event loop only
 
     /** @param acceptsGzip whether the caller accepts compressed answers */
     HttpAnswer(HttpCall call, boolean acceptsGzip) {
@@ -111,8 +112,8 @@ final class HttpAnswer {
     }
 
     /**
-     * Checks the memory for a message. A ready stream may send a message of any size, but only a small one if the
-     * server is out of memory for answers.
+     * Checks the memory for a message. A ready stream may send a message of any size. If the server is out of memory
+     * for answers, the message must be small.
      */
     private void checkUnsent(int message) {
         long unsent = exchange().unsentBytes();
@@ -147,7 +148,7 @@ final class HttpAnswer {
         stallWatch = new StallWatch();
     }
 
-    /** Reports a stream that could be sent but does not move. Runs on the event loop from time to time. */
+    /** Reports a stream that could be sent but makes no progress. Runs periodically on the event loop. */
     void lookForStall(@Nullable Receiver sender, long now) {
         StallWatch watch = stallWatch;
         if (watch == null || sender == null) {
@@ -188,10 +189,10 @@ final class HttpAnswer {
             try {
                 finish(response.headers(), message, null, trailers);
                 return;
-            } catch (RpcException e) { // its mistake is not the caller's fault
+            } catch (RpcException e) { // a mistake of the method is not a mistake of the caller
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // from the metadata, or no memory
+            } catch (Throwable e) { // caused by the metadata or by lack of memory
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }
@@ -212,8 +213,8 @@ final class HttpAnswer {
     }
 
     /**
-     * Answers a claimed call with a failure, even if the failure cannot be described. A claimed call without an answer
-     * would keep its caller waiting, because no other thread answers it.
+     * Answers a claimed call with a failure, even if the failure itself cannot be encoded. Without an answer, the
+     * caller would keep waiting, because no other thread answers a claimed call.
      */
     void fail(Throwable failure, Metadata metadata) {
         try {
@@ -251,7 +252,11 @@ final class HttpAnswer {
         }
     }
 
-    /** Queues a complete answer of another format; false if a part of an answer was already sent. */
+    /**
+     * Queues a complete answer in another format.
+     *
+     * @return false if a part of an answer was already sent
+     */
     private boolean finishWith(HttpWrite whole) {
         synchronized (this) {
             if (state != State.NOTHING_SENT) {
@@ -277,7 +282,7 @@ final class HttpAnswer {
                 end = encoding().end(exchange(), head, message, failure, trailers);
             }
             exchange().send(end);
-            state = State.ENDED; // afterwards, so that another end can be sent if this one fails
+            state = State.ENDED; // set afterwards, so that another end can be sent if this one fails
         }
     }
 

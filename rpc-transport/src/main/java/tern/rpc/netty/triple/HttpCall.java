@@ -20,8 +20,8 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * A call received over HTTP, in any of its protocols. It has a body, whose messages it passes to the server, an encoding
- * of its messages, and an answer. Methods without a comment on threads run on threads of the server.
+ * A call received over any of the HTTP protocols. It consists of a body, an encoding and an answer. It passes the
+ * messages of the body to the server. Methods without a comment on threads run on threads of the server.
  */
 final class HttpCall extends NettyServerCall implements MessageStream, HttpExchange.Call, RequestBody.Call {
 
@@ -33,13 +33,13 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final RequestBody body;
     private final HttpAnswer answer;
     private final Deadline deadline;
-    private final @Nullable HiddenMistake hidden; // only where authorizers are asked
+    private final @Nullable HiddenMistake hidden; // only set if authorizers are asked
     private volatile long completeNanos = beganNanos();
     private volatile @Nullable PayloadCodec codec; // selected by the request
     private volatile @Nullable MethodDescriptor method; // set when the call is decoded
 
     /**
-     * @param timeoutNanos counted from the head; negative for none
+     * @param timeoutNanos measured from the arrival of the head; negative for none
      * @param acceptsGzip whether the caller accepts compressed answers
      */
     HttpCall(
@@ -89,7 +89,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return codec;
     }
 
-    /** The mistake of the request that is hidden until the authorizers agree; null if there are none. */
+    /** The mistake of the request that is hidden until the authorizers agree; null if there are no authorizers. */
     @Nullable
     HiddenMistake hidden() {
         return hidden;
@@ -101,7 +101,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     // ---- the request, on the event loop
 
-    /** The head was read. */
+    /** Called when the head was read. */
     void begin() {
         exchange.call(this);
         connection().arriving(this);
@@ -130,7 +130,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 disconnected();
             }
         } else if (body.isServed() && hidden != null) {
-            disconnected(); // a mistake in its body must still be reported
+            disconnected(); // a mistake in the body must still be reported
         }
     }
 
@@ -152,7 +152,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** Hands the call over to the server, if there is room for it. */
+    /** Hands the call over to the server if there is room for it. */
     @Override
     public void complete() {
         if (!connection().mayTakeCall()) {
@@ -177,7 +177,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Ends a malformed request. The rest of the body is not read. Where authorizers are asked, they decide before the
+     * Ends a malformed request without reading the rest of its body. If authorizers are asked, they decide before the
      * mistake is reported.
      */
     @Override
@@ -192,7 +192,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         complete();
     }
 
-    /** Answers a call that is not handed over. */
+    /** Answers a call that is not handed over to the server. */
     private void refuse(RpcException failure) {
         if (body.isRead()) {
             body.stopReading();
@@ -233,8 +233,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Ends a request that took too long. Where authorizers are asked, the message does not name the method: protocols
-     * differ in their valid names, and another spelling would reveal whether a name exists.
+     * Ends a request that took too long. If authorizers are asked, the message does not name the method. Protocols
+     * differ in their valid names, so another spelling would reveal whether a name exists.
      */
     private void expire(String how) {
         String called = hidden == null ? methodName() : "the call";
@@ -253,7 +253,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     // ---- facts for the server
 
-    /** The service; null for a built-in method, because the service may be critical, and the built-in method is not. */
+    /** The service; null for a built-in method. The service may be critical, but its built-in methods are not. */
     @Override
     public @Nullable String service() {
         return route.service() == route.candidates().get(0).service() && route.leadsSomewhere()
@@ -343,7 +343,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 : BuiltInMethods.isGenericName(route.methodName());
         String name = !route.leadsSomewhere()
                 ? route.methodName()
-                : called.name(); // the path may differ in the first letter's case
+                : called.name(); // the first letter of the path may have another case
         if (generic) {
             name = meantMethod();
         }
@@ -399,7 +399,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
         body.putBack(kept);
         if (!isOpen()) {
-            discardRequest(); // the call ended meanwhile and found nothing to discard
+            discardRequest(); // the call ended meanwhile and found no request to discard
         }
         return name;
     }

@@ -97,8 +97,8 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Creates the call. Mistakes are not reported before the authorizers agree, because they might reveal the exported
-     * services.
+     * Creates the call. Mistakes are not reported until the authorizers agree, because they might reveal which services
+     * are exported.
      */
     private HttpCall call(HttpForm meant, HttpExchange exchange) {
         ServerConnection connection = exchange.connection();
@@ -109,7 +109,7 @@ final class HttpDispatcher implements HttpRequests {
             return form.call(exchange, connection.services());
         }
         if (connectUnsaid) {
-            JsonForm.timeoutNanos(exchange.head()); // a mistake for either protocol is a mistake for both
+            JsonForm.timeoutNanos(exchange.head()); // a mistake for one protocol is a mistake for the other one too
         }
         HttpCall call;
         try {
@@ -121,7 +121,7 @@ final class HttpDispatcher implements HttpRequests {
         if (connectUnsaid) {
             hidden(call)
                     .refusesStrangersLike(
-                            json); // the method decided the protocol, so the protocol might reveal the method
+                            json); // the method selected the protocol, so the protocol might reveal the method
         }
         return call;
     }
@@ -130,7 +130,9 @@ final class HttpDispatcher implements HttpRequests {
         return Objects.requireNonNull(call.hidden());
     }
 
-    /** Checks the token before the body arrives and before a stranger learns which services exist. */
+    /**
+     * Checks the token before the body arrives, and before an unauthenticated caller could learn which services exist.
+     */
     private static void checkToken(HttpExchange exchange) {
         AcceptedTokens tokens = exchange.connection().tokens();
         Http2Headers head = exchange.head();
@@ -155,8 +157,8 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Whether the request is a probe. Only the one spelling that all protocols treat alike is accepted: the checked
-     * path must be the called path.
+     * Whether the request is a health probe. Only the spelling that all protocols treat in the same way is accepted, so
+     * that the checked path is the called path.
      */
     private static boolean isProbe(Http2Headers head) {
         return PROBES.contains(Route.pathOf(head))
@@ -213,7 +215,7 @@ final class HttpDispatcher implements HttpRequests {
         return form;
     }
 
-    /** Answers in plain text, because Connect clients would take an error in JSON for that of a call. */
+    /** Answers in plain text, because Connect clients would treat a JSON error as an error of a call. */
     private void unsupported(HttpExchange exchange, AsciiString type) {
         PlainAnswer.send(
                 exchange,

@@ -15,15 +15,16 @@ import tern.rpc.netty.WriteBatch;
 
 /**
  * One HTTP request and its answer, on any version of HTTP. Heads always have the form of HTTP/2, with lower-case names.
- * The {@link Call} gets the request on the event loop. Any thread may queue answers.
+ * The request is passed to the {@link Call} on the event loop. Any thread may queue answers.
  */
 abstract class HttpExchange {
 
-    /** With fewer unsent bytes of a stream the next message should be sent (docs/wire-protocol.md 3.10). */
+    /** The next message should be sent while a stream has fewer unsent bytes than this (docs/wire-protocol.md 3.10). */
     static final int READY_BYTES = 32 << 10;
 
     /**
-     * Unsent bytes are counted in steps of this size, so that small answers do not touch counters shared by all calls.
+     * Unsent bytes are counted in steps of this size, so that small answers do not change counters that all calls
+     * share.
      */
     private static final int STEP_BYTES = 1 << 10;
 
@@ -33,22 +34,25 @@ abstract class HttpExchange {
     /** The call that a request became. Its methods run on the event loop. */
     interface Call {
 
-        /** A part of the body, owned by the call. */
+        /** Receives a part of the body. The call owns the bytes. */
         void data(ByteBuf bytes);
 
-        /** The body is complete. */
+        /** Called when the body is complete. */
         void end();
 
-        /** The exchange has ended: it was answered, or the peer has left. */
+        /** Called when the exchange has ended because it was answered or the peer has disconnected. */
         void closed();
 
-        /** Ends the call because of its transmission: it is answered, and the code that runs it is told to stop. */
+        /**
+         * Ends the call because of a failure of its transmission. The call is answered, and the code that runs it is
+         * notified.
+         */
         void abort(RpcException failure);
 
-        /** More may be sent. A receiver that is set later looks by itself. */
+        /** Called when more may be sent. A receiver that is set later checks this itself. */
         void ready();
 
-        /** Whether its method has started, its answer is being sent, or its deadline has passed. */
+        /** Whether the method has started, the answer is being sent, or the deadline has passed. */
         boolean hasBegun();
 
         /** The timeout set by the client; {@link Long#MAX_VALUE} for none. */
@@ -70,7 +74,7 @@ abstract class HttpExchange {
     private final ServerConnection connection;
     private final Http2Headers head;
     private volatile long unsent; // added to by UNSENT
-    private long taken; // written by the event loop, read by TAKEN
+    private long taken; // written by the event loop, read through TAKEN
     private volatile @Nullable Call call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 
@@ -96,7 +100,7 @@ abstract class HttpExchange {
         return head;
     }
 
-    /** The call that the request became; null before. */
+    /** The call that the request became; null until then. */
     @Nullable
     Call call() {
         return call;
@@ -106,25 +110,28 @@ abstract class HttpExchange {
         this.call = made;
     }
 
-    /** Whether only the head of the answer is wanted. */
+    /** Whether the client wants only the head of the answer. */
     boolean isHead() {
         CharSequence method = head.method();
         return method != null && HttpMethod.HEAD.asciiName().contentEquals(method);
     }
 
-    /** Whether trailers can be sent and messages flow both ways at once. */
+    /** Whether the protocol supports trailers and concurrent messages in both directions. */
     abstract boolean isHttp2();
 
-    /** The reason why the connection accepts no more calls, or null. Runs on the event loop. */
+    /** The reason why the connection accepts no further calls, or null. Runs on the event loop. */
     @Nullable
     RpcException overload() {
         return null;
     }
 
-    /** Runs a task on the event loop, at once if this is the event loop. */
+    /** Runs a task on the event loop, immediately if the calling thread is the event loop. */
     abstract void execute(Runnable task);
 
-    /** Bytes of the body were passed on or dropped, so the peer may send as many more. Runs on the event loop. */
+    /**
+     * Called when bytes of the body were passed on or dropped, so the peer may send the same number again. Runs on the
+     * event loop.
+     */
     abstract void consumed(int bytes);
 
     /** Ends the exchange without the rest of its answer. Any thread may call this. */
@@ -133,7 +140,7 @@ abstract class HttpExchange {
     /** Writes a queued part. Runs on the event loop. */
     abstract void write(HttpWrite part, WriteBatch batch);
 
-    /** Adds a change of the answer's head, whichever code creates it. */
+    /** Adds a change to the head of the answer. It applies regardless of the code that creates the head. */
     final void onHead(Consumer<Http2Headers> edit) {
         headEdit = edit;
     }
@@ -145,7 +152,7 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        if (part.plainType() == null) { // reading the head of a plain answer would create it
+        if (part.plainType() == null) { // reading the head of a plain answer would create the head
             refuseSniffing(part.head());
         }
         int bytes = part.bytes();
@@ -154,14 +161,14 @@ abstract class HttpExchange {
         connection.queue().add(part);
     }
 
-    /** Prevents browsers from taking an answer for a page or a script. */
+    /** Prevents browsers from treating an answer as a web page or a script. */
     private static void refuseSniffing(@Nullable Http2Headers head) {
         if (head != null && !isGrpc(head)) {
             head.set(CONTENT_TYPE_OPTIONS, NOSNIFF);
         }
     }
 
-    /** Whether the answer is gRPC, which browsers do not read and which must be fast. */
+    /** Whether the answer is gRPC. Browsers do not read gRPC, and it must be fast. */
     private static boolean isGrpc(Http2Headers head) {
         return head.get(GrpcHeaders.CONTENT_TYPE) == GrpcHeaders.GRPC;
     }
@@ -173,15 +180,15 @@ abstract class HttpExchange {
         }
     }
 
-    /** The queued bytes that were sent. Any thread may call this. */
+    /** The number of queued bytes that were sent. Any thread may call this. */
     final long takenBytes() {
         return (long) TAKEN.getAcquire(this);
     }
 
-    /** Whether the windows and the socket have room now. Runs on the event loop. */
+    /** Whether the windows and the socket currently have room. Runs on the event loop. */
     abstract boolean isWritable();
 
-    /** The queued bytes that wait for the socket. */
+    /** The number of queued bytes that wait for the socket. */
     final long unsentBytes() {
         return unsent;
     }
@@ -190,7 +197,7 @@ abstract class HttpExchange {
         return unsent < READY_BYTES;
     }
 
-    /** The socket has taken queued bytes, or they were dropped. Runs on the event loop. */
+    /** Called when the socket has taken queued bytes, or they were dropped. Runs on the event loop. */
     final void left(int bytes) {
         TAKEN.setRelease(this, taken + bytes);
         long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;

@@ -9,12 +9,12 @@ interface HttpForm {
     /**
      * Creates the call of a request. Runs on the event loop.
      *
-     * @throws RpcException if its head is invalid or names nothing exported
+     * @throws RpcException if the head is invalid or names no exported method
      */
     HttpCall call(HttpExchange exchange, ServiceLookup services);
 
     /**
-     * Creates the call of a request without a known method. It is authorized and read like any other.
+     * Creates the call of a request without a known method. The call is authorized and read like any other.
      *
      * @throws RpcException if its head is invalid for any method
      */

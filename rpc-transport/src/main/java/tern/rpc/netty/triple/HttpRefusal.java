@@ -6,7 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
-/** The refusal of a request with an HTTP status that the codes of calls do not express. */
+/** The refusal of a request with an HTTP status that no status code of calls expresses. */
 class HttpRefusal extends RpcException {
 
     private static final long serialVersionUID = 1L;
@@ -40,7 +40,7 @@ class HttpRefusal extends RpcException {
         return headerValue;
     }
 
-    /** No stack trace: a refusal is expected and may occur thousands of times a second. */
+    /** Leaves out the stack trace, because a refusal is expected and may occur thousands of times a second. */
     @Override
     public final synchronized Throwable fillInStackTrace() {
         return this;

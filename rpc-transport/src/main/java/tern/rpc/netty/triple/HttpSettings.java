@@ -3,9 +3,9 @@ package tern.rpc.netty.triple;
 import java.util.Set;
 
 /**
- * The HTTP features of a server besides calls with JSON and protobuf. Immutable.
+ * The optional HTTP features of a server. Immutable.
  *
- * @param cors the origins of web pages that may call
+ * @param cors the origins of web pages that may make calls
  * @param formBodies whether arguments may be sent as a form, {@code application/x-www-form-urlencoded}
  * @param textBodies whether the only argument of a method may be sent as {@code text/plain}
  * @param allowedHosts the host names in requests, without ports; {@code *.shop.example} for all subdomains; empty for
@@ -23,22 +23,31 @@ public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Se
         this(cors, formBodies, textBodies, Set.of());
     }
 
-    /** Creates settings without these features. Browsers send forms and text across sites without asking. */
+    /**
+     * Creates settings without these features. They are off because browsers send forms and text to other sites without
+     * asking.
+     */
     public static HttpSettings defaults() {
         return new HttpSettings(Cors.off(), false, false);
     }
 
-    /** @param cors the origins of web pages that may call */
+    /**
+     * @param cors the origins of web pages that may make calls
+     */
     public HttpSettings withCors(Cors cors) {
         return new HttpSettings(cors, formBodies, textBodies, allowedHosts);
     }
 
-    /** @param allowed whether arguments may be sent as a form; pages of any site can send one */
+    /**
+     * @param allowed whether arguments may be sent as a form; web pages of any site can send forms
+     */
     public HttpSettings withFormBodies(boolean allowed) {
         return new HttpSettings(cors, allowed, textBodies, allowedHosts);
     }
 
-    /** @param allowed whether an argument may be sent as {@code text/plain}; pages of any site can send it */
+    /**
+     * @param allowed whether an argument may be sent as {@code text/plain}; web pages of any site can send text
+     */
     public HttpSettings withTextBodies(boolean allowed) {
         return new HttpSettings(cors, formBodies, allowed, allowedHosts);
     }

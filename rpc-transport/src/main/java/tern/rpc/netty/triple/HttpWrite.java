@@ -7,17 +7,17 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
-/** A part of an answer, or all of it: head, body bytes and trailers, each of them optional. */
+/** A part of an answer or a complete answer. It may contain a head, body bytes and trailers. */
 final class HttpWrite extends WriteCommand {
 
-    /** The bytes counted for a waiting head or trailers. */
+    /** The number of bytes counted for a waiting head or for trailers. */
     private static final int HEADERS_BYTES = 128;
 
-    /** The bytes counted for a message besides its own, so that empty messages are not free. */
+    /** The number of bytes counted for a message in addition to its own, so that empty messages also count. */
     private static final int MESSAGE_BYTES = 32;
 
     private final HttpExchange exchange;
-    private @Nullable Http2Headers head; // for a plain answer, created on demand
+    private @Nullable Http2Headers head; // created on demand for a plain answer
     private final byte @Nullable [] body;
     private final @Nullable Http2Headers trailers;
     private final boolean end;
@@ -52,7 +52,7 @@ final class HttpWrite extends WriteCommand {
         return new HttpWrite(exchange, contentType, message);
     }
 
-    /** The content type of a plain answer without additions; null for any other answer. */
+    /** The content type of a plain answer; null for any other answer. */
     @Nullable
     AsciiString plainType() {
         return head == null ? plainType : null;
@@ -79,7 +79,7 @@ final class HttpWrite extends WriteCommand {
         return end;
     }
 
-    /** Whether this is a message of a stream without head and trailers, and more may follow. */
+    /** Whether this is only a message of a stream, without head and trailers, that is not the last part. */
     boolean isMessageAlone() {
         return head == null && trailers == null && plainType == null && !end && body != null;
     }

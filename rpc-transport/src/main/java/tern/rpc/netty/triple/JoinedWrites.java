@@ -13,18 +13,18 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the small buffers of HTTP/2 frames, so that one flush passes one buffer to the socket instead of a dozen: an
- * answer is three frames in five buffers. Larger buffers are passed on unchanged. Complete frames may be written
+ * Joins the small buffers of HTTP/2 frames, so that a flush passes one buffer to the socket instead of many. An answer
+ * alone has three frames in five buffers. Larger buffers are passed on unchanged. Complete frames may be written
  * directly into the joined buffer. Confined to the event loop.
  */
 final class JoinedWrites extends ChannelDuplexHandler {
 
-    /** Copying larger buffers costs more than passing them separately. */
+    /** Maximum size of a copied buffer. Copying a larger one costs more than passing it separately. */
     private static final int SMALL_BYTES = 4 << 10;
 
     private static final int JOINED_BYTES = 32 << 10;
 
-    /** The largest request for {@link #room}. */
+    /** Maximum number of bytes for {@link #room}. */
     static final int MAX_ROOM_BYTES = JOINED_BYTES / 2;
 
     private static final int FEW = 4;
@@ -32,9 +32,9 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private final IntConsumer taken;
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
-    private int expectedBytes = SMALL_BYTES; // expected size of the next flush, equal to the last one
-    private int countedBytes; // counted bytes in the joined buffer
-    private @Nullable List<ChannelPromise> promises; // promises of bytes in the joined buffer
+    private int expectedBytes = SMALL_BYTES; // expected size of the next flush; equals the size of the last one
+    private int countedBytes; // number of counted bytes in the joined buffer
+    private @Nullable List<ChannelPromise> promises; // promises for bytes in the joined buffer
 
     JoinedWrites() {
         this(bytes -> {});
@@ -51,9 +51,9 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * The buffer for the next bytes, which must be written before anything else.
+     * Returns the buffer for the next bytes. They must be written before any other bytes.
      *
-     * @param bytes the largest number of bytes; at most {@link #MAX_ROOM_BYTES}
+     * @param bytes the maximum number of these bytes; at most {@link #MAX_ROOM_BYTES}
      */
     ByteBuf room(int bytes) {
         ChannelHandlerContext own = Objects.requireNonNull(context);
@@ -70,7 +70,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
         return target.ensureWritable(bytes);
     }
 
-    /** Counts this many bytes of those written to {@link #room} until the socket has taken them. */
+    /** Counts this number of the bytes written to {@link #room} until the socket has taken them. */
     void counted(int bytes) {
         countedBytes += bytes;
     }
@@ -122,7 +122,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
         ChannelFuture written = own.write(full);
         List<ChannelPromise> told = promises == null ? List.of() : promises;
         if (counted > 0 || !told.isEmpty()) {
-            promises = told.size() > FEW ? new ArrayList<>(told.size()) : null; // the next flush is probably similar
+            // the next flush will probably be similar
+            promises = told.size() > FEW ? new ArrayList<>(told.size()) : null;
             written.addListener((ChannelFutureListener) done -> {
                 complete(told, done);
                 taken.accept(counted);
@@ -148,7 +149,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext own) {
-        writeJoined(own); // fails, and notifies the promises
+        writeJoined(own); // this fails and thereby notifies the promises
         own.fireChannelInactive();
     }
 

@@ -23,7 +23,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.RemoteFailures;
 
-/** The answer to a JSON call over HTTP/1.1 that is not decoded yet (docs/wire-protocol.md 4.3 and 4.5). */
+/** The answer to a JSON call over HTTP/1.1 that is not yet decoded (docs/wire-protocol.md 4.3 and 4.5). */
 final class JsonAnswer implements Answer {
 
     private static final int MAX_SHOWN_BODY = 200;
@@ -33,7 +33,9 @@ final class JsonAnswer implements Answer {
     private final int maxBytes;
     private final Http1Answer answer;
 
-    /** @param maxBytes the largest message */
+    /**
+     * @param maxBytes the maximum size of a message
+     */
     JsonAnswer(TripleCodecs codecs, Endpoint endpoint, int maxBytes, Http1Answer answer) {
         this.codecs = codecs;
         this.endpoint = endpoint;
@@ -95,7 +97,7 @@ final class JsonAnswer implements Answer {
 
     private Status status(Invocation call, @Nullable JsonError error, byte[] bytes, int length, boolean notRun) {
         int http = answer.status();
-        if (error == null) { // perhaps from a proxy
+        if (error == null) { // possibly from a proxy
             String body = new String(bytes, 0, Math.min(length, MAX_SHOWN_BODY), StandardCharsets.UTF_8);
             return new Status(
                     StatusTable.fromHttpStatus(http),
@@ -107,7 +109,7 @@ final class JsonAnswer implements Answer {
         if (code == null) {
             return new Status(StatusTable.fromHttpStatus(http), error.message(), List.of());
         }
-        // An unknown method is reported as 404, see JsonForm.
+        // Maps 404 back, because JsonForm reports an unknown method as 404.
         StatusCode told = code == StatusCode.NOT_FOUND && notRun ? StatusCode.UNIMPLEMENTED : code;
         return new Status(told, error.message(), error.details());
     }
@@ -119,6 +121,6 @@ final class JsonAnswer implements Answer {
 
     @Override
     public void discard() {
-        // holds nothing
+        // nothing to release
     }
 }

@@ -21,9 +21,11 @@ final class JsonAnswerReader implements AnswerReader {
     private final Endpoint endpoint;
     private final int maxBytes;
     private final Http1AnswerReader answers;
-    private boolean begun; // the first answer of the connection has begun
+    private boolean begun; // whether the first answer on the connection has begun
 
-    /** @param maxBytes the largest message */
+    /**
+     * @param maxBytes the maximum size of a message
+     */
     JsonAnswerReader(TripleCodecs codecs, Endpoint endpoint, int maxBytes) {
         this.codecs = codecs;
         this.endpoint = endpoint;

@@ -21,8 +21,8 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The messages and answers of a method in JSON: one request, and one answer in the response body or many as server-sent
- * events. Metadata of the application becomes plain headers. Stateless.
+ * The messages and answers of a method in JSON. There is one request. A single answer is the response body; many
+ * answers are server-sent events. Metadata of the application becomes plain headers. Stateless.
  */
 final class JsonEncoding implements CallEncoding {
 
@@ -82,7 +82,7 @@ final class JsonEncoding implements CallEncoding {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             throw tooLarge
                     ? WholeBody.tooLarge(e.status().description())
-                    : e; // otherwise there is no memory for it now
+                    : e; // otherwise there is currently no memory for the message
         }
     }
 
@@ -111,7 +111,8 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        TripleMetadata.write(headers, (name, value) -> {}); // fails now rather than at the end
+        // checks the headers now, so that the call fails here and not at the end
+        TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }
 
@@ -171,7 +172,7 @@ final class JsonEncoding implements CallEncoding {
 
     // ---- failures
 
-    /** Only exceptions that callers know keep their message; others might reveal internals. */
+    /** Only exceptions that callers know keep their message, because other messages might reveal internals. */
     @Override
     public Throwable told(Throwable failure) {
         if (failure instanceof RpcException) {
@@ -189,7 +190,10 @@ final class JsonEncoding implements CallEncoding {
                 Executed.YES);
     }
 
-    /** The form of a failure unless a part of an answer was sent. Then the failure is the last event. */
+    /**
+     * The failure as a complete answer. If a part of the answer was already sent, the failure is the last event
+     * instead.
+     */
     @Override
     public HttpWrite wholeFailure(
             HttpExchange exchange,

@@ -31,12 +31,12 @@ final class JsonForm implements HttpForm {
     private static final String ANY_METHOD = "POST, PUT, PATCH, DELETE, OPTIONS";
     private static final String ANY_METHOD_READING = "GET, HEAD, " + ANY_METHOD;
 
-    /** The target of a path, its route, and the encoding of most of its calls. Thread-safe. */
+    /** The target of a path, its route, and the encoding that most of its calls use. Thread-safe. */
     private static final class Aim {
 
         private final JsonTarget target;
         private final Route route;
-        private @Nullable JsonEncoding usual; // made by the first call; racing threads make equal ones
+        private @Nullable JsonEncoding usual; // created by the first call; racing threads create equal ones
 
         Aim(JsonTarget target, Route route) {
             this.target = target;
@@ -150,7 +150,7 @@ final class JsonForm implements HttpForm {
         return found == null ? null : found.toString();
     }
 
-    /** The first letters of the parameter types, for example {@code iS} for {@code int} and {@code String}. */
+    /** The first letters of the parameter types, such as {@code iS} for {@code int} and {@code String}. */
     static String letters(MethodDescriptor method) {
         return method.parameters().stream()
                 .map(type -> type.raw().getSimpleName().substring(0, 1))
@@ -187,7 +187,10 @@ final class JsonForm implements HttpForm {
         return verb.equals(method.name());
     }
 
-    /** Whether bodies of this type are accepted, or an error can name the accepted ones. */
+    /**
+     * Whether bodies of this type are accepted, or the type is at least handled by an error that names the accepted
+     * types.
+     */
     static boolean takes(AsciiString type) {
         return type.isEmpty() || type.equals(JSON) || type.equals(TEXT) || type.equals(FORM);
     }
@@ -225,7 +228,7 @@ final class JsonForm implements HttpForm {
                         method + " takes a stream, which needs HTTP/2 and gRPC or Connect");
     }
 
-    /** Refuses a body whose announced length is too large, without waiting for it. */
+    /** Refuses a body whose announced length is too large, without waiting for the body. */
     private static void checkLength(HttpExchange exchange) {
         Long length = exchange.head().getLong(CONTENT_LENGTH);
         int limit = exchange.connection().settings().maxRequestBytes();
@@ -234,7 +237,7 @@ final class JsonForm implements HttpForm {
         }
     }
 
-    /** The shortest timeout of the request's headers; negative for none. */
+    /** The shortest timeout among the request's headers; negative if there is none. */
     static long timeoutNanos(Http2Headers head) {
         long grpc;
         try {
@@ -261,7 +264,7 @@ final class JsonForm implements HttpForm {
     }
 
     /**
-     * An answer with an error.
+     * An answer that contains an error.
      *
      * @throws RpcException if the metadata cannot be sent
      */
@@ -280,7 +283,7 @@ final class JsonForm implements HttpForm {
         return whole(exchange, head, ErrorBody.of(told(reason), status.code()));
     }
 
-    /** An answer in one piece. */
+    /** A complete answer with head and body. */
     static HttpWrite whole(HttpExchange exchange, Http2Headers head, byte @Nullable [] body) {
         head.setInt(CONTENT_LENGTH, body == null ? 0 : body.length);
         return new HttpWrite(exchange, head, exchange.isHead() ? null : body, null, true);
@@ -293,12 +296,12 @@ final class JsonForm implements HttpForm {
         if (isUnknown(reason)) {
             return HttpResponseStatus.NOT_FOUND;
         }
-        return reason.code() == StatusCode.OK // should never occur in a failure
+        return reason.code() == StatusCode.OK // OK should never occur in a failure
                 ? HttpResponseStatus.INTERNAL_SERVER_ERROR
                 : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
     }
 
-    /** Whether the failure is an unknown service or method. A method itself cannot report this, because it has run. */
+    /** Whether the failure is an unknown service or method. A method that has run cannot report this. */
     private static boolean isUnknown(RpcException reason) {
         return reason.code() == StatusCode.UNIMPLEMENTED && reason.wasExecuted() == Executed.NO;
     }

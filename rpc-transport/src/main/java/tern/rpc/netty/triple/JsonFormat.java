@@ -31,16 +31,16 @@ enum JsonFormat {
         return contentType;
     }
 
-    /** Whether a result of this type fits. */
+    /** Whether the format fits the result type of the method. */
     private boolean fits(MethodDescriptor method) {
         return this == JSON || method.result().raw() == result;
     }
 
     /**
-     * The first possible entry of {@code accept}. If it does not decide, the path, the query or the request's own type
-     * do.
+     * Chooses the first possible entry of {@code accept}. If that header does not decide, the path, the query or the
+     * request's own type decide.
      *
-     * @throws HttpRefusal with status 415 if none is possible
+     * @throws HttpRefusal with status 415 if no format is possible
      */
     static JsonFormat choose(MethodDescriptor method, Http2Headers request, List<@Nullable String> suggestions) {
         CharSequence first = request.get("accept");

@@ -14,7 +14,7 @@ final class JsonRequest extends WriteCommand {
     private final Connection connection;
     private final byte[][] parts;
     private final int bytes;
-    private @Nullable Http1ClientHandler handler; // event loop only; null until it is written
+    private @Nullable Http1ClientHandler handler; // event loop only; null until the request is written
 
     /** @param parts the bytes, sent in this order */
     JsonRequest(PendingCall pending, Connection connection, byte[][] parts) {

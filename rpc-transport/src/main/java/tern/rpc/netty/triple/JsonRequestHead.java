@@ -7,7 +7,7 @@ import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
-/** The head of a method's JSON requests over HTTP/1.1. The common part is encoded once. Immutable. */
+/** The head of the JSON requests of a method over HTTP/1.1. The common part is encoded once. Immutable. */
 final class JsonRequestHead {
 
     private static final long MAX_MILLIS = 9_999_999_999L;
@@ -51,7 +51,7 @@ final class JsonRequestHead {
     /**
      * The head of one request, up to its empty line.
      *
-     * @param room free bytes to reserve after it
+     * @param room the number of free bytes to reserve after the head
      * @throws tern.rpc.RpcException if its metadata cannot be sent
      */
     byte[] bytes(Invocation call, int bodyBytes, long now, int room) {

@@ -9,13 +9,13 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 
-/** Converts one JSON text to a {@code google.protobuf.Value}. Used once. */
+/** Converts one JSON text to a {@code google.protobuf.Value}. Each instance is used once. */
 final class JsonToValue {
 
-    /** Numbers with at most this many digits survive the conversion to a double and back. */
+    /** Numbers with at most this number of digits are preserved by a conversion to double and back. */
     private static final int EXACT_DIGITS = 15;
 
-    /** Longer numbers become text at once; no double has as many digits. */
+    /** Longer numbers become text without a conversion, because no double has this number of digits. */
     private static final int MAX_NUMBER = 800;
 
     private final byte[] json;
@@ -149,7 +149,7 @@ final class JsonToValue {
         }
     }
 
-    /** Whether the double, written with as many digits as the text, equals the text. */
+    /** Whether the double equals the text when it is written with the same number of digits. */
     private static boolean isExact(double number, String text) {
         if (Double.isInfinite(number)) {
             return false;
@@ -233,7 +233,7 @@ final class JsonToValue {
 
     // ---- position
 
-    /** The next character that is not white space, or -1 at the end. */
+    /** Returns the next character that is not white space; -1 at the end. */
     private int next() {
         while (at < end && (json[at] == ' ' || json[at] == '\n' || json[at] == '\r' || json[at] == '\t')) {
             at++;

@@ -10,8 +10,8 @@ import tern.rpc.serialization.MessageKind;
 
 /**
  * Splits the bytes of DATA frames into messages: a byte of flags, four bytes of length, the payload
- * (docs/wire-protocol.md 3.4). Delivers no more messages than requested, and reports the bytes that the peer may send
- * in their place. Memory grows with the received bytes, never with an announced length. Used by one thread; its
+ * (docs/wire-protocol.md 3.4). Delivers at most the requested number of messages, and reports the number of bytes that
+ * the peer may send again. Memory grows with the received bytes, not with an announced length. Used by one thread. Its
  * receiver may call it.
  */
 final class MessageDeframer {
@@ -28,7 +28,7 @@ final class MessageDeframer {
     /** Bytes before each payload. */
     static final int PREFIX_BYTES = 5;
 
-    /** The permitted flags besides {@link #COMPRESSED}. */
+    /** The permitted flags in addition to {@link #COMPRESSED}. */
     enum Framing {
         GRPC(COMPRESSED),
         GRPC_WEB(COMPRESSED | WEB_TRAILERS),
@@ -41,7 +41,7 @@ final class MessageDeframer {
         }
     }
 
-    /** Gets the messages in order. */
+    /** Receives the messages in order. */
     interface Receiver {
         /** @param payload owned by the receiver */
         void message(int flags, ByteBuf payload);
@@ -51,7 +51,7 @@ final class MessageDeframer {
     private final int maxMessageBytes;
     private final MessageKind kind;
     private final Receiver receiver;
-    private @Nullable ByteBuf waiting; // a copy of bytes that are not delivered yet
+    private @Nullable ByteBuf waiting; // a copy of bytes that are not yet delivered
     private int demand;
     private long allowedBytes;
     private long received;
@@ -60,7 +60,7 @@ final class MessageDeframer {
     private boolean closed;
 
     /**
-     * @param maxMessageBytes the largest payload on the wire
+     * @param maxMessageBytes the maximum size of a payload on the wire
      * @param kind the kind whose property sets this limit
      */
     MessageDeframer(Framing framing, int maxMessageBytes, MessageKind kind, Receiver receiver) {
@@ -73,9 +73,9 @@ final class MessageDeframer {
     /**
      * Adds received bytes.
      *
-     * @param data stays owned by the caller
-     * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; the rest is
-     *     then useless and this object must be closed
+     * @param data received bytes; the caller keeps ownership
+     * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; this object
+     *     must then be closed
      */
     void add(ByteBuf data) {
         received += data.readableBytes();
@@ -91,16 +91,16 @@ final class MessageDeframer {
         }
     }
 
-    /** Requests this many more messages of any size. */
+    /** Requests this number of further messages of any size. */
     void request(int messages) {
         request(messages, Long.MAX_VALUE);
     }
 
     /**
-     * Requests this many more messages. Complete ones are delivered at once.
+     * Requests this number of further messages. Complete messages are delivered at once.
      *
-     * @param bytes the bytes of messages that may be delivered until the next request; the message that reaches it is
-     *     still delivered
+     * @param bytes the number of message bytes that may be delivered until the next request; the message that reaches
+     *     this limit is still delivered
      * @throws RpcException as {@link #add}
      */
     void request(int messages, long bytes) {
@@ -118,7 +118,7 @@ final class MessageDeframer {
             return;
         }
         deliver(waiting, true);
-        ByteBuf rest = waiting; // null if it was delivered completely
+        ByteBuf rest = waiting; // null if the data was delivered completely
         if (rest == null) {
             return;
         }
@@ -148,7 +148,7 @@ final class MessageDeframer {
                 allowedBytes -= length;
                 boolean last = own && bytes.readableBytes() == length;
                 if (last) {
-                    waiting = null; // delivered as it is
+                    waiting = null; // delivered without a copy
                 }
                 receiver.message(flags, last ? bytes : payload(bytes, (int) length, own));
                 if (last) {
@@ -194,8 +194,8 @@ final class MessageDeframer {
     }
 
     /**
-     * The bytes that the peer may send: those of requested messages, even if they are incomplete. Each byte is returned
-     * once.
+     * The number of bytes that the peer may send: those of requested messages, even if they are incomplete. Each byte
+     * is returned once.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;
@@ -205,23 +205,23 @@ final class MessageDeframer {
         return (int) credit;
     }
 
-    /** The received bytes that are not delivered. */
+    /** The number of received bytes that are not yet delivered. */
     int held() {
         ByteBuf bytes = waiting;
         return bytes == null ? 0 : bytes.readableBytes();
     }
 
-    /** Whether everything received was delivered. */
+    /** Whether all received bytes were delivered. */
     boolean isEmpty() {
         return waiting == null;
     }
 
-    /** Whether the rest is the beginning of a message. Without further bytes it never becomes complete. */
+    /** Whether the remaining bytes are an incomplete message, which needs further bytes. */
     boolean isIncomplete() {
         return waiting != null && wantsMore();
     }
 
-    /** Releases everything. Later bytes are dropped. */
+    /** Releases all bytes. Later bytes are dropped. */
     void close() {
         closed = true;
         ByteBuf rest = waiting;

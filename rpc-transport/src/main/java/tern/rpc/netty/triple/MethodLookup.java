@@ -11,16 +11,17 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** Finds the methods for the name in a path (docs/wire-protocol.md 3.5). */
+/** Finds the methods that a name in a path stands for (docs/wire-protocol.md 3.5). */
 final class MethodLookup {
 
     private MethodLookup() {}
 
     /**
-     * All methods with this name, else with the name whose first letter is in lower case, else a built-in method.
+     * Returns all methods with this name. If there is none, it returns the methods whose name begins in lower case
+     * instead, and otherwise the built-in method.
      *
-     * @return at least one
-     * @throws RpcException UNIMPLEMENTED if there is none, or it is switched off
+     * @return at least one method
+     * @throws RpcException UNIMPLEMENTED if there is none, or the built-in method is switched off
      */
     static List<MethodDescriptor> find(ServiceLookup services, ServiceDescriptor service, String name) {
         List<MethodDescriptor> found = service.overloads(name);

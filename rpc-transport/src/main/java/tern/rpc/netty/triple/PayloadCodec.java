@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * The codec of a method's messages (docs/wire-protocol.md 3.4). For a streaming method one message is one element.
+ * The codec of a method's messages (docs/wire-protocol.md 3.4). For a streaming method, a message is one element.
  * Thread-safe. Every method throws {@link SerializationException} if a value cannot be encoded or bytes are invalid.
  */
 sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Protobuf, PayloadCodec.Raw {
@@ -31,7 +31,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
     @Nullable
     Object readResponse(byte[] bytes, int offset, int length);
 
-    /** Messages of protobuf. A method without parameters is called with an empty message. */
+    /** Protobuf messages. A method without parameters is called with an empty message. */
     record Protobuf(MethodDescriptor method) implements PayloadCodec {
 
         private static final SeldomWarning WARNING = new SeldomWarning(

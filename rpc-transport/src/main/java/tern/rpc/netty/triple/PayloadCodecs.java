@@ -16,7 +16,7 @@ import tern.rpc.transport.ServiceLookup;
 /** The codecs of all methods, each created once. Thread-safe. */
 final class PayloadCodecs {
 
-    /** Methods on protobuf messages are optional. */
+    /** Whether the optional module for protobuf messages is present. */
     private static final boolean MESSAGES = isPresent("tern.rpc.serialization.protobuf.ProtobufCodec");
 
     private final CoderPool coders;
@@ -58,12 +58,13 @@ final class PayloadCodecs {
     }
 
     /**
-     * Reads a whole request, on a thread that may spend the time.
+     * Decodes a whole request, on a thread that may block.
      *
-     * @param service that was asked for; its classes may be read
-     * @param overloads that the path may mean, from {@link MethodLookup}
-     * @throws RpcException UNIMPLEMENTED if none of them is meant, INVALID_ARGUMENT if its arguments are others
-     * @throws SerializationException if the bytes make no sense
+     * @param service the called service, whose classes may be read
+     * @param overloads the possible methods, found by {@link MethodLookup}
+     * @throws RpcException UNIMPLEMENTED if the request fits none of them, INVALID_ARGUMENT if the arguments do not fit
+     *     the method
+     * @throws SerializationException if the bytes are invalid
      */
     DecodedRequest readRequest(
             ServiceLookup services,
@@ -85,7 +86,7 @@ final class PayloadCodecs {
         return new DecodedRequest(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
     }
 
-    /** The first argument in an envelope, which is text. Nothing else of it is decoded. */
+    /** Decodes only the first argument in an envelope, which is text. */
     String firstText(byte[] bytes, int offset, int length) {
         WrapperRequest request = WrapperRequest.parse(bytes, offset, length);
         if (request.arguments() == 0) {
@@ -99,8 +100,8 @@ final class PayloadCodecs {
     }
 
     /**
-     * The arguments. The echo that is always available accepts scalar values only, because an echo of objects could
-     * create any allowed class.
+     * The arguments. The echo that is always available accepts only scalar values, because an echo of objects could
+     * create instances of any allowed class.
      */
     private static Object[] arguments(
             WrapperCodec codec, WrapperRequest request, ServiceDescriptor service, boolean scalarsOnly) {

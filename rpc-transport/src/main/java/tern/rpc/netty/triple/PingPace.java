@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits the pings of a client to those that gRPC servers accept. Servers count the pings within five minutes without
- * other frames, and by default close the connection at the fourth. Confined to the event loop.
+ * Limits the pings of a client to the number that gRPC servers accept. Servers count the pings of five minutes in which
+ * no other frame arrives. By default they close the connection at the fourth ping. Confined to the event loop.
  */
 final class PingPace {
 
@@ -14,12 +14,12 @@ final class PingPace {
     private int sent;
     private long lastNanos;
 
-    /** Headers or data arrived, so the server resets its count. */
+    /** Called when headers or data arrived, so the server resets its count. */
     void moved() {
         sent = 0;
     }
 
-    /** Whether a ping may be sent now. If true, it is counted. */
+    /** Whether a ping may be sent now. If so, it is counted. */
     boolean take(long now) {
         if (sent >= QUICK && now - lastNanos < SLOW_NANOS) {
             return false;

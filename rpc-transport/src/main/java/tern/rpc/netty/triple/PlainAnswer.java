@@ -5,7 +5,7 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
 
-/** A bare HTTP answer, for requests that fit no RPC protocol. */
+/** A plain HTTP answer, for requests that fit no RPC protocol. */
 final class PlainAnswer {
 
     private PlainAnswer() {}
@@ -18,7 +18,7 @@ final class PlainAnswer {
         return of(exchange, head(status), text);
     }
 
-    /** Sends an answer with one more header. */
+    /** Sends an answer with one additional header. */
     static void send(HttpExchange exchange, HttpResponseStatus status, String text, String name, String value) {
         exchange.send(of(exchange, head(status).set(name, value), text));
     }

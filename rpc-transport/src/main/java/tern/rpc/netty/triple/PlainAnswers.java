@@ -16,7 +16,7 @@ import tern.rpc.netty.ServerConnection;
  */
 final class PlainAnswers {
 
-    /** The limits of a plain answer: its message, the bytes around it, and the size of its headers. */
+    /** Limits of a plain answer: the size of its message, of the bytes around it, and of its headers. */
     private static final int MAX_BYTES = 8 << 10;
 
     private static final int HEADS_BYTES = 64;
@@ -25,8 +25,8 @@ final class PlainAnswers {
     private final ServerConnection connection;
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
-    private long waiting; // bytes of plain answers that wait for the socket
-    private long told; // the bytes of these that the connection was told of
+    private long waiting; // number of bytes of plain answers that wait for the socket
+    private long told; // the number of these bytes that were reported to the connection
 
     PlainAnswers(ServerConnection connection, Http2ConnectionEncoder encoder, JoinedWrites joined) {
         this.connection = connection;
@@ -37,7 +37,7 @@ final class PlainAnswers {
     /**
      * Writes an answer.
      *
-     * @param counted the bytes to be passed to {@link #taken} when the socket has taken them
+     * @param counted the number of bytes to be passed to {@link #taken} when the socket has taken them
      * @return false if the codec must write the answer, because of a window or the state of the stream
      */
     boolean write(Http2Stream stream, Http2Stream whole, AsciiString contentType, byte[] message, int counted) {
@@ -53,7 +53,7 @@ final class PlainAnswers {
         try {
             windows.incrementWindowSize(whole, -message.length);
         } catch (Http2Exception e) {
-            return false; // cannot happen: the window shrinks
+            return false; // cannot happen, because the window shrinks
         }
         ByteBuf out = joined.room(message.length + HEADS_BYTES + contentType.length());
         joined.counted(counted);
@@ -79,7 +79,7 @@ final class PlainAnswers {
         Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
     }
 
-    /** The socket has taken these bytes, or they were dropped. */
+    /** Called when the socket has taken these bytes, or they were dropped. */
     void taken(int counted) {
         waiting -= counted;
         if (waiting < told) {
@@ -87,17 +87,17 @@ final class PlainAnswers {
         }
     }
 
-    /** Everything was flushed. The socket usually takes all bytes at once. */
+    /** Called after a flush of all bytes. The socket usually takes all of them at once. */
     void flushed() {
         if (waiting > told) {
             tell();
         }
     }
 
-    /** Reports to the connection the waiting bytes, which their exchanges no longer count. */
+    /** Reports the number of waiting bytes to the connection, because their exchanges no longer count them. */
     private void tell() {
         long change = waiting - told;
-        told = waiting; // first, because the next line may close the connection
+        told = waiting; // set first, because the next line may close the connection
         connection.unsent(change);
     }
 }

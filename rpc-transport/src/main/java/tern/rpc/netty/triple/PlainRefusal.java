@@ -2,7 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** A refusal by a bare HTTP status in plain text, because the client would not understand an RPC error. */
+/** A refusal with a plain HTTP status and text, because the client would not understand an RPC error. */
 final class PlainRefusal extends HttpRefusal {
 
     private static final long serialVersionUID = 1L;

@@ -10,8 +10,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 
 /**
- * Writes whole small requests as the bytes that the codec would write. This is the second write path of a client: the
- * codec would need a dozen objects for each request (docs/decisions/0011). Confined to the event loop.
+ * Writes whole small requests as the bytes that the codec would write. This is the second write path of a client,
+ * because the codec would need a dozen objects for each request (docs/decisions/0011). Confined to the event loop.
  */
 final class PlainRequests {
 
@@ -21,7 +21,7 @@ final class PlainRequests {
     private static final AsciiString PATH = Http2Headers.PseudoHeaderName.PATH.value();
     private static final AsciiString SCHEME = Http2Headers.PseudoHeaderName.SCHEME.value();
     private static final AsciiString AUTHORITY = Http2Headers.PseudoHeaderName.AUTHORITY.value();
-    private static final int OWN_FIELDS = 4; // these
+    private static final int OWN_FIELDS = 4; // number of these fields
 
     private final Http2Connection connection;
     private final Http2ConnectionEncoder encoder;
@@ -42,10 +42,10 @@ final class PlainRequests {
         this.authority = authority;
     }
 
-    /** Whether a request can be written in this way: it is small and the windows are open. */
+    /** Whether a request can be written in this way, because it is small and the windows are open. */
     boolean fits(OpenCall request, byte[] message) {
         Http2RemoteFlowController windows = encoder.flowController();
-        return !request.call().pending().isOneWay() // which must be notified when it is written
+        return !request.call().pending().isOneWay() // a one-way call must be notified when it is written
                 && roomBytes(request) <= JoinedWrites.MAX_ROOM_BYTES
                 && roomBytes(request) < table.maxHeaderListSize()
                 && message.length <= windows.initialWindowSize()
@@ -53,13 +53,14 @@ final class PlainRequests {
     }
 
     /**
-     * An upper bound for its two frames and for the size of its headers, which count 32 bytes each besides their texts.
+     * Upper bound of the bytes of both frames. It also covers the size of the headers, for which each field counts 32
+     * additional bytes.
      */
     private int roomBytes(OpenCall request) {
         return request.bytes() + authority.length() + 64 * (OWN_FIELDS + request.fields().length / 2);
     }
 
-    /** Opens a stream whose request ends at once, and takes its message from the window of the connection. */
+    /** Opens a stream whose request ends at once, and subtracts the message from the window of the connection. */
     Http2Stream open(int id, int messageBytes) throws Http2Exception {
         Http2Stream stream = connection.local().createStream(id, true);
         encoder.flowController().incrementWindowSize(connection.connectionStream(), -messageBytes);

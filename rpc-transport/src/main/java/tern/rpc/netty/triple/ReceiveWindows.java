@@ -13,14 +13,14 @@ import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flow-control windows in which one connection receives (RFC 9113, 5.2). A message that its stream was not asked for
- * keeps its bytes in the stream's window and in the connection's window. Without further care the connection's window
- * fills up, and one stream that nobody reads stops all others on the connection.
+ * The flow-control windows in which one connection receives (RFC 9113, 5.2). A message that was not requested yet
+ * occupies the window of its stream and that of the connection. Without countermeasures the connection's window fills
+ * up, and one unread stream stops all others on the connection.
  *
- * <p>When unread bytes fill half of the connection's window, new windows of streams become small. When the peer has
- * acknowledged the small windows, the connection's window grows. Both are undone when the streams are read. Unread bytes of
- * a connection are therefore bounded: by {@link #CONNECTION_BYTES} from the time before the acknowledgement, and by the
- * small window of each further stream, up to {@link #MAX_CONNECTION_BYTES}.
+ * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
+ * the small windows, the connection's window is enlarged. Both changes are undone when the streams are read. Unread
+ * bytes of a connection are therefore bounded: by {@link #CONNECTION_BYTES} from the time before the acknowledgement,
+ * and by the small window of each further stream, up to {@link #MAX_CONNECTION_BYTES}.
  *
  * <p>Event loop only.
  */
@@ -32,27 +32,27 @@ final class ReceiveWindows {
     /** Initial window of a connection, docs/wire-protocol.md 3.1. */
     static final int CONNECTION_BYTES = 8 << 20;
 
-    /** The largest window that a connection may grow to. */
+    /** Maximum window of a connection. */
     static final int MAX_CONNECTION_BYTES = 64 << 20;
 
     private static final int SMALL_STREAM_BYTES = 64 << 10;
     private static final int MIN_STREAM_BYTES = 16 << 10;
 
-    /** From this many unread bytes on, new windows of streams are small. */
+    /** Streams get small windows from this number of unread bytes on. */
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
 
-    /** From this many unread bytes on, new windows of streams are smallest. */
+    /** Streams get the smallest windows from this number of unread bytes on. */
     private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
-    /** Below this many unread bytes the windows are as at the start. */
+    /** Below this number of unread bytes, the windows have their initial size. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
     /** The part of a connection's window that is consumed before the peer gets a window update. */
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The consumed part of a grown window: a sixteenth of it. Unread bytes occupy most of such a window. An update at half of
-     * the window would then wait for the unread bytes, and all streams would stop.
+     * The ratio for an enlarged window, which is updated after a sixteenth of it is consumed. Unread bytes occupy most
+     * of such a window, so an update at half of it would never come and all streams would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 
@@ -69,7 +69,7 @@ final class ReceiveWindows {
         this.flow = (DefaultHttp2LocalFlowController) decoder.flowController();
     }
 
-    /** Opens the connection's window from the size that RFC 9113 gives it. */
+    /** Enlarges the connection's window from the initial size of RFC 9113. */
     static void open(Http2Connection connection, Http2ConnectionDecoder decoder) throws Http2Exception {
         decoder.flowController()
                 .incrementWindowSize(
@@ -137,14 +137,16 @@ final class ReceiveWindows {
         encoder.writeSettings(context, new Http2Settings().initialWindowSize(bytes), context.newPromise());
     }
 
-    /** The peer has acknowledged settings, which the codec has applied. */
+    /** Called when the peer has acknowledged settings, which the codec has applied. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
         acknowledged = flow.initialWindowSize() == streamBytes; // otherwise older settings were acknowledged
         connection.forEachActiveStream(this::giveCredit);
         fit(context);
     }
 
-    /** Sends a window update for a stream whose window shrank after it had read more than the new window holds. */
+    /**
+     * Sends a window update for a stream whose window was reduced after more bytes were read than the new window holds.
+     */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);
         return true;

@@ -16,9 +16,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches decoded header blocks by their bytes, so that a client's repeated blocks are decoded once. The first two
- * arrivals of a block, and every other block, are decoded and validated by Netty's decoder. That decoder is created for
- * the first block, because its table takes as much memory as the rest of an idle connection's codec.
+ * Caches decoded header blocks by their bytes, so that repeated blocks of a client are decoded only once. Netty's
+ * decoder decodes and validates a block at its first two arrivals, and all blocks that are not cached. That decoder is
+ * created for the first block, because its table takes as much memory as the rest of an idle connection's codec.
  *
  * <p>The fields of a block depend on its bytes, on the decoder's settings and on the dynamic table (RFC 7541, 2.3.2).
  * The cache is therefore cleared by a change of the settings and by each block that may change the table. A block with
@@ -33,7 +33,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private static final int MIN_PLACES = 4;
     private static final int MAX_BYTES = 128;
 
-    /** Fields of remembered blocks are searched one by one. */
+    /** Upper bound of the fields of a cached block, because they are searched linearly. */
     private static final int MAX_FIELDS = 32;
 
     private static final long HASH_FACTOR =
@@ -45,13 +45,13 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private final Supplier<Http2HeadersDecoder> source;
     private final int listBytes;
     private @Nullable Http2HeadersDecoder decoder;
-    private @Nullable Known @Nullable [] known; // by hash; grows when two blocks have the same place
+    private @Nullable Known @Nullable [] known; // indexed by hash; grows when two blocks have the same place
     private int lastBytes;
     private byte @Nullable [] seen; // parts of the hashes of blocks that arrived once
 
     /**
-     * @param source creates the decoder; users of its headers do not change them
-     * @param listBytes the limit of a block's fields, equal to the decoder's
+     * @param source creates the decoder, whose headers are not changed by their users
+     * @param listBytes the limit of the size of a block's fields, equal to that of the decoder
      */
     RememberedBlocks(Supplier<Http2HeadersDecoder> source, int listBytes) {
         this.source = source;
@@ -67,7 +67,9 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return made;
     }
 
-    /** @return the headers; immutable if the block was remembered */
+    /**
+     * @return the headers; immutable if the block was cached
+     */
     @Override
     public Http2Headers decodeHeaders(int streamId, ByteBuf in) throws Http2Exception {
         int start = in.readerIndex();
@@ -85,7 +87,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         }
         BlockKind kind = BlockKind.of(in);
         if (kind == BlockKind.CHANGES_THE_TABLE) {
-            known = null; // before the decoding, which may fail after a change of the table
+            known = null; // before decoding, which may fail after it has changed the table
         }
         Http2Headers headers = decoder().decodeHeaders(streamId, in);
         if (kind == BlockKind.MAY_BE_KEPT && cameBefore(hash) && isKept(headers)) {
@@ -96,13 +98,13 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return headers;
     }
 
-    /** The bytes of the last block on the wire. */
+    /** The size of the last block on the wire, in bytes. */
     int lastBytes() {
         return lastBytes;
     }
 
     /**
-     * Whether a block with this hash arrived recently. Uses few bits, because a wrong answer only remembers a block too
+     * Whether a block with this hash arrived recently. Uses few bits, because a wrong answer only caches a block too
      * early.
      */
     private boolean cameBefore(int hash) {
@@ -112,7 +114,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             seen = hashes;
         }
         int place = hash & (MAX_PLACES - 1);
-        byte part = (byte) ((hash >>> 24) | 1); // not 0, which means none
+        byte part = (byte) ((hash >>> 24) | 1); // never 0, because 0 means none
         boolean before = hashes[place] == part;
         hashes[place] = part;
         return before;
@@ -165,12 +167,12 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return true;
     }
 
-    /** Whether the block is remembered. Netty's connection decoder writes a validated length back into the headers. */
+    /** Whether the block is cached. Netty's connection decoder writes a validated length back into the headers. */
     private static boolean isKept(Http2Headers headers) {
         return headers.size() <= MAX_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);
     }
 
-    /** A read-only copy with the same fields in the same order. Pseudo-headers already came first. */
+    /** A read-only copy with the same fields in the same order. Pseudo-headers are already first. */
     private static Http2Headers readOnly(Http2Headers headers) {
         AsciiString[] pairs = new AsciiString[headers.size() * 2];
         int next = 0;
@@ -178,7 +180,8 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             pairs[next++] = AsciiString.of(field.getKey());
             pairs[next++] = AsciiString.of(field.getValue());
         }
-        return ReadOnlyHttp2Headers.trailers(false, pairs); // they were validated when they were decoded
+        // without validation, because they were validated when they were decoded
+        return ReadOnlyHttp2Headers.trailers(false, pairs);
     }
 
     @Override
@@ -200,7 +203,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     @Override
     public void maxHeaderListSize(long most, long goAway) throws Http2Exception {
         if (decoder == null && most == listBytes && goAway == Http2CodecUtil.calculateMaxHeaderListSizeGoAway(most)) {
-            return; // the decoder will be created with it; called for each acknowledgement of our settings
+            return; // the decoder will be created with this setting; called for each acknowledgement of our settings
         }
         known = null;
         decoder().configuration().maxHeaderListSize(most, goAway);

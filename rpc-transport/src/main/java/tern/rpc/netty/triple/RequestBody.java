@@ -15,31 +15,31 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.MessageStream.Receiver;
 
 /**
- * The body of a request. It delivers a single message before its call is handed over, or any number of messages to the
- * receiver of a stream, and reports the memory that they hold. Confined to the event loop, except for the single message
+ * The body of a request. It delivers a single message before the call is handed over, or the messages of a stream to
+ * their receiver. It reports the memory that messages occupy. Confined to the event loop, except for the single message
  * and for the messages of a stream after their delivery.
  */
 final class RequestBody {
 
-    /** The call that a body belongs to. */
+    /** The call that the body belongs to. */
     interface Call {
 
-        /** The name of the called method as in the path. */
+        /** The name of the called method as it is written in the path. */
         String methodName();
 
-        /** The single message has arrived, and the body is complete. */
+        /** Called when the single message has arrived and the body is complete. */
         void complete();
 
-        /** The body is malformed. */
+        /** Called when the body is malformed. */
         void malformed(RpcException failure);
 
-        /** Decodes one message of a stream, on a thread of the server. Owns the frame. */
+        /** Decodes one message of a stream, on a worker thread. Owns the frame. */
         @Nullable
         Object readElement(Frame frame);
     }
 
     private enum Phase {
-        /** The request is read. The server does not know the call yet. */
+        /** The request is being read. The server does not know the call yet. */
         ARRIVING,
         /** The server has the call and may request more messages. */
         SERVED,
@@ -54,11 +54,11 @@ final class RequestBody {
         OPEN,
         /** All bytes have arrived. */
         ARRIVED,
-        /** The call or its receiver was told of the end. */
+        /** The call or its receiver has been notified of the end. */
         DELIVERED
     }
 
-    /** The memory of an open request besides its bytes. */
+    /** The memory of an open request in addition to its bytes. */
     private static final int CALL_BYTES = 1 << 10;
 
     private static final VarHandle SINGLE;
@@ -77,15 +77,16 @@ final class RequestBody {
     private Phase phase = Phase.ARRIVING;
     private End end = End.OPEN;
     private volatile @Nullable Frame single; // taken by SINGLE
-    private volatile boolean compressed; // the latest message
-    private @Nullable Receiver receiver; // of a stream
+    private volatile boolean compressed; // whether the latest message was compressed
+    private @Nullable Receiver receiver; // the receiver of a stream
     private int demand;
     private int allowedBytes = MessageStream.ALLOWED_BYTES;
-    private int held; // received bytes that were not returned to the peer
+    private int held; // number of received bytes that were not returned to the peer
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;
-    private boolean lingers; // it was already open at the last check, so its small parts count too
+    // true if the request was already open at the last check, so that its small parts count too
+    private boolean lingers;
 
     RequestBody(HttpExchange exchange, BodyReader reader, Call call) {
         this.exchange = exchange;
@@ -109,7 +110,7 @@ final class RequestBody {
         return phase == Phase.ARRIVING || phase == Phase.SERVED;
     }
 
-    /** The server gets the call. */
+    /** Called when the server gets the call. */
     void served() {
         phase = isRead() ? Phase.SERVED : Phase.CLOSED;
     }
@@ -133,7 +134,7 @@ final class RequestBody {
         demand = 1;
     }
 
-    /** A part of the body, owned by this object. */
+    /** Receives a part of the body. This object owns the bytes. */
     void data(ByteBuf bytes) {
         int length = bytes.readableBytes();
         if (!isRead()) {
@@ -153,7 +154,7 @@ final class RequestBody {
         account();
     }
 
-    /** The body is complete. */
+    /** Called when the body is complete. */
     void end() {
         if (end == End.OPEN) {
             end = End.ARRIVED;
@@ -162,7 +163,7 @@ final class RequestBody {
         account();
     }
 
-    /** The bytes received so far. */
+    /** The number of bytes received so far. */
     long arrivedBytes() {
         return arrived;
     }
@@ -182,13 +183,13 @@ final class RequestBody {
         }
     }
 
-    /** The receiver of a stream; null before there is one. */
+    /** The receiver of a stream; null until it is set. */
     @Nullable
     Receiver receiver() {
         return receiver;
     }
 
-    /** Requests this many more messages of a stream. */
+    /** Requests this number of further messages of a stream. */
     void request(int messages) {
         demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
         allowedBytes = MessageStream.ALLOWED_BYTES;
@@ -233,7 +234,7 @@ final class RequestBody {
             throw refusal(" takes one message; the request has more");
         } else {
             compressed = frame.isCompressed();
-            single = frame; // checks for a second message, which is not allowed
+            single = frame; // continues, to check for a second message, which is not allowed
         }
     }
 
@@ -263,7 +264,7 @@ final class RequestBody {
 
     // ---- memory
 
-    /** Reports the memory held for the request: by the message that is to be completed, or by others. */
+    /** Reports the memory of the request, separately for the incomplete message and for everything else. */
     private void account() {
         int bytes = !isRead() ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(reader.held());
         int wanted = wantsMore() && end == End.OPEN ? bytes : 0;
@@ -274,7 +275,7 @@ final class RequestBody {
         connection().incomplete(change);
     }
 
-    /** The memory of an open request, except messages that are already counted. */
+    /** The memory of an open request, without messages that are already counted. */
     private int heldWhileOpen() {
         if (isServed()) {
             return reader.held();
@@ -285,8 +286,8 @@ final class RequestBody {
     }
 
     /**
-     * Copies the small parts of a request that stays open, because a part of a buffer holds the whole buffer. Called
-     * from time to time.
+     * Copies the small parts of a request that stays open, because even a small part occupies a whole buffer. Called
+     * periodically.
      */
     void linger() {
         if (!isRead() || end != End.OPEN || lingers) {
@@ -304,23 +305,23 @@ final class RequestBody {
 
     // ---- the messages, on any thread
 
-    /** The single message for the first caller of this method; null for later ones. */
+    /** Returns the single message to the first caller of this method, and null to later ones. */
     @Nullable
     Frame takeSingle() {
         return single == null ? null : (Frame) SINGLE.getAndSet(this, null);
     }
 
-    /** Whether the single message has arrived and was not taken. */
+    /** Whether the single message has arrived and has not been taken. */
     boolean hasSingle() {
         return single != null;
     }
 
-    /** Puts a taken message back, to be taken again. */
+    /** Returns a taken message, so that it can be taken again. */
     void putBack(Frame taken) {
         single = taken;
     }
 
-    /** Releases the single message if nobody has taken it. */
+    /** Releases the single message unless it was taken. */
     void discard() {
         Frame unread = takeSingle();
         if (unread != null) {
@@ -328,18 +329,18 @@ final class RequestBody {
         }
     }
 
-    /** Releases a message that is not decoded. */
+    /** Releases a message without decoding it. */
     void drop(Frame frame) {
         decoded(counted(frame));
         frame.payload().release();
     }
 
-    /** The memory reported for a message until it is decoded. */
+    /** The memory that is reported for a message until it is decoded. */
     static int counted(Frame frame) {
         return InboundAccount.counted(frame.payload().readableBytes());
     }
 
-    /** A message with this memory was decoded. */
+    /** Called when a message with this memory was decoded. */
     void decoded(int counted) {
         connection().kept(-counted);
     }
@@ -349,7 +350,7 @@ final class RequestBody {
         return compressed;
     }
 
-    /** A message of a stream that is not decoded yet. */
+    /** A message of a stream that is not yet decoded. */
     private final class StreamMessage implements Message {
 
         private final Frame frame;

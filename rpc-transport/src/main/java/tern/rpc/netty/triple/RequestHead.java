@@ -22,10 +22,10 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** The fields of the last request, of any thread. */
+    /** The fields of the last request, which may be of any thread. */
     private volatile @Nullable Timed lastTimed;
 
-    /** The fields of a request without own metadata, with its remaining time. */
+    /** The fields of a request without metadata of its own, with their remaining time. */
     private static final class Timed {
 
         private final long nanos;
@@ -82,9 +82,9 @@ final class RequestHead {
     }
 
     /**
-     * The names and values of one request in turn, without pseudo-headers. The array must not be changed.
+     * The names and values of one request, alternating and without pseudo-headers. The array must not be changed.
      *
-     * @throws tern.rpc.RpcException if its metadata cannot be sent
+     * @throws tern.rpc.RpcException if the metadata cannot be sent
      */
     AsciiString[] fields(Invocation call, long now) {
         if (call.metadata().isEmpty() && !call.isCompressed()) {

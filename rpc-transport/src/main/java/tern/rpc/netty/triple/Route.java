@@ -15,15 +15,15 @@ import tern.rpc.transport.ServiceLookup;
 /**
  * The service and method selected by the path and the headers of a request.
  *
- * @param methodName as in the path
- * @param candidates the methods with this name, of which the message selects one; at least one
+ * @param methodName the name as in the path
+ * @param candidates the methods with this name, at least one; the message selects one of them
  */
 record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<MethodDescriptor> candidates) {
 
     /**
      * Finds the route by Triple's headers for group and version.
      *
-     * @throws RpcException UNIMPLEMENTED if nothing is exported there
+     * @throws RpcException UNIMPLEMENTED if there is no matching export
      */
     static Route of(ServiceLookup services, Http2Headers head) {
         return of(
@@ -38,7 +38,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
      *
      * @param group null if the request has none
      * @param version null if the request has none
-     * @throws RpcException UNIMPLEMENTED if nothing is exported there
+     * @throws RpcException UNIMPLEMENTED if there is no matching export
      */
     static Route of(ServiceLookup services, String path, @Nullable String group, @Nullable String version) {
         int slash = path.lastIndexOf('/');
@@ -58,7 +58,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, service, name, MethodLookup.find(services, service, name));
     }
 
-    /** The service of a route without an export. */
+    /** The placeholder service of a route without an export. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);
@@ -92,7 +92,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return service != NOWHERE;
     }
 
-    /** The path without the query; empty if there is none. */
+    /** The path without the query; empty if there is no path. */
     static String pathOf(Http2Headers head) {
         CharSequence target = head.path();
         String path = target == null ? "" : target.toString();
@@ -100,14 +100,14 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return query < 0 ? path : path.substring(0, query);
     }
 
-    /** The only method of the path; null if its messages must select one. */
+    /** The only method with the name in the path; null if there are overloads, so that the message must select one. */
     @Nullable
     MethodDescriptor only() {
         return candidates.size() == 1 ? candidates.get(0) : null;
     }
 
     /**
-     * The only method of the path, for protocols whose messages cannot select one.
+     * The only method with the name in the path, for protocols whose messages cannot select one.
      *
      * @throws RpcException INVALID_ARGUMENT if there are overloads, UNIMPLEMENTED for built-in methods
      */
@@ -126,7 +126,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return only;
     }
 
-    /** Whether the client streams requests, so that the call begins before the first one. */
+    /** Whether the client streams requests. The call then begins before the first request. */
     boolean clientStreams() {
         MethodDescriptor only = only();
         return only != null && only.type().clientStreams();

@@ -11,21 +11,23 @@ import tern.rpc.transport.ServiceLookup;
 /** A cache of the routes of paths, for requests without group and version. Thread-safe. */
 final class Routes<R> {
 
-    /** The largest number of cached paths (docs/limits.md). Only paths of exported methods are cached. */
+    /** Maximum number of cached paths (docs/limits.md). Only paths of exported methods are cached. */
     private static final int MAX_ROUTES = 1_024;
 
-    /** The routes of one server; a form may serve several servers. */
+    /** The routes of one server. A form may serve several servers. */
     private record Known<R>(ServiceLookup services, ConcurrentMap<AsciiString, R> byPath) {}
 
     private final BiFunction<ServiceLookup, Http2Headers, R> finder;
     private volatile @Nullable Known<R> known;
 
-    /** @param finder finds a route by the whole head; its result depends on path, group and version only */
+    /**
+     * @param finder finds a route by the whole head; its result depends only on path, group and version
+     */
     Routes(BiFunction<ServiceLookup, Http2Headers, R> finder) {
         this.finder = finder;
     }
 
-    /** The route of the finder, perhaps from the cache. */
+    /** The route that the finder returns, possibly from the cache. */
     R of(ServiceLookup services, Http2Headers head) {
         if (!(head.path() instanceof AsciiString path)
                 || head.contains(GrpcHeaders.GROUP)

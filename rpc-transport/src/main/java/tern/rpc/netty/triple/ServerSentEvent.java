@@ -14,7 +14,7 @@ final class ServerSentEvent {
 
     private ServerSentEvent() {}
 
-    /** Writes the text before the JSON of an item, which is one line. */
+    /** Writes the text before the JSON of an item. The JSON is a single line. */
     static void begin(OutputBuffer out) {
         out.write(DATA, 0, DATA.length);
     }
@@ -23,7 +23,7 @@ final class ServerSentEvent {
         out.write(END, 0, END.length);
     }
 
-    /** The last event of a failed stream. It differs from all items. */
+    /** The last event of a failed stream. It cannot be confused with an item. */
     static byte[] error(Status failure) {
         byte[] body = ErrorBody.of(failure, StatusTable.httpStatus(failure.code()));
         OutputBuffer out = new OutputBuffer();

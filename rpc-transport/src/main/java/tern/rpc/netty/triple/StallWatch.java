@@ -3,12 +3,12 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Detects a stream that could be sent but does not move. Only a defect can cause this: a signal was lost between its
- * writer and the socket. Confined to the event loop.
+ * Detects a stream that could be sent but makes no progress. Only a defect can cause this: a signal was lost between
+ * the stream's writer and the socket. Confined to the event loop.
  */
 final class StallWatch {
 
-    /** Long enough for a garbage collection or a starved machine. */
+    /** The time is long enough for a garbage collection or an overloaded machine. */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private boolean watching;
@@ -17,11 +17,11 @@ final class StallWatch {
     private long left;
 
     /**
-     * Checks the stream from time to time.
+     * Checks the stream. Called periodically.
      *
-     * @param couldMove whether something waits to be sent, and the windows and the socket have room
-     * @param leftSoFar the bytes of the stream sent so far
-     * @return true the first time that the stream could have moved for {@link #STALL_NANOS} and did not
+     * @param couldMove whether bytes wait to be sent, and the windows and the socket have room
+     * @param leftSoFar the number of bytes of the stream sent so far
+     * @return true once, when the stream could have made progress for {@link #STALL_NANOS} but did not
      */
     boolean isStalled(boolean couldMove, long leftSoFar, long now) {
         if (!couldMove || !watching || leftSoFar != left) {

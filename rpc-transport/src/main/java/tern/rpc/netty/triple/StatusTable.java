@@ -9,7 +9,7 @@ final class StatusTable {
 
     private static final StatusCode[] CODES = StatusCode.values();
 
-    /** In the order of the codes. */
+    /** Indexed by the ordinal of the code. */
     private static final String[] CONNECT_NAMES = {
         "ok",
         "canceled",

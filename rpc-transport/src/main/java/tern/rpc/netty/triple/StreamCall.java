@@ -32,12 +32,13 @@ final class StreamCall extends ClientCall {
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
     private final ClientStream.Receiver receiver;
-    /** Below this many unsent bytes the sender is asked for the next message (docs/wire-protocol.md 3.10). */
+    /** The sender is asked for the next message when fewer unsent bytes remain (docs/wire-protocol.md 3.10). */
     private static final long READY_BYTES = 32 << 10;
 
-    private final AtomicLong unsentBytes = new AtomicLong(); // any thread
-    private final Queue<SendMessage> unsent = new ArrayDeque<>(); // until there is a stream
-    private final GatheredMessages gathered = new GatheredMessages(); // of this drain of the connection's queue
+    private final AtomicLong unsentBytes = new AtomicLong(); // accessed by any thread
+    private final Queue<SendMessage> unsent = new ArrayDeque<>(); // messages that wait until there is a stream
+    // messages of the current pass over the connection's write queue
+    private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Http2ClientHandler handler;
     private @Nullable GrpcAnswer ending;
 
@@ -53,7 +54,7 @@ final class StreamCall extends ClientCall {
         this.receiver = receiver;
     }
 
-    // Requests
+    // ---- Requests
 
     void opened(Http2ClientHandler by, Http2Stream opened) {
         opened(opened);
@@ -63,22 +64,22 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** Bytes that wait to be sent. Any thread. */
+    /** The number of bytes that wait to be sent. Any thread may call this. */
     long unsentBytes() {
         return unsentBytes.get();
     }
 
-    /** Whether fewer than {@link #READY_BYTES} wait to be sent. Any thread. */
+    /** Whether fewer than {@link #READY_BYTES} wait to be sent. Any thread may call this. */
     boolean isReady() {
         return unsentBytes.get() < READY_BYTES;
     }
 
-    /** A message is in the connection's queue. Any thread. */
+    /** Called when a message is in the connection's write queue. Any thread may call this. */
     void queued(int bytes) {
         unsentBytes.addAndGet(bytes);
     }
 
-    /** The socket took bytes that were queued, or they were dropped. */
+    /** Called when the socket has taken queued bytes, or they were dropped. */
     void gone(int bytes) {
         connection().queue().left(bytes);
         long before = unsentBytes.getAndAdd(-bytes);
@@ -104,7 +105,7 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    // Answers
+    // ---- Answers
 
     @Override
     void head(Http2Headers headers) {
@@ -209,14 +210,14 @@ final class StreamCall extends ClientCall {
 
         @Override
         public void discard() {
-            // holds nothing
+            // nothing to release
         }
     }
 
     /**
-     * A message to be sent on the stream in order, or its end.
+     * A message to be sent on the stream in order, or the end of the stream.
      *
-     * @param bytes unsent bytes that it counts until {@link #gone}
+     * @param bytes the number of unsent bytes that count for it until {@link #gone}
      */
     record SendMessage(byte @Nullable [] message, boolean end, int bytes) {}
 }

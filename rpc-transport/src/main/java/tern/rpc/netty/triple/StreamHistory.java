@@ -4,17 +4,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The results of the last streams that a client opened. They distinguish late frames from forbidden ones (RFC 9113,
- * 5.1). Most clients open streams in order and end them normally. Memory is only used for the others: for each page of
- * streams with a reset or skipped stream. Confined to the event loop.
+ * 5.1). Most clients open streams in order and end them normally. Memory is used only for pages of streams that contain
+ * a reset or skipped stream. Confined to the event loop.
  */
 final class StreamHistory {
 
-    /** The lowest number of remembered streams, whose ids are two apart. */
+    /** Minimum number of remembered streams. Their ids are two apart. */
     static final int STREAMS = 4_096;
 
     private static final int PAGE_BITS = 8;
     private static final int PAGE_STREAMS = 1 << PAGE_BITS;
-    private static final int PAGES = STREAMS / PAGE_STREAMS + 1; // including the page being filled
+    private static final int PAGES = STREAMS / PAGE_STREAMS + 1; // including the page that is being filled
 
     private static final int STATE_BITS = 2;
     private static final int STATES_OF_A_BYTE = Byte.SIZE / STATE_BITS;
@@ -25,7 +25,7 @@ final class StreamHistory {
     private static final int RESET = 2;
     private static final int RESET_BY_US = 3;
 
-    private byte @Nullable [] @Nullable [] pages; // a ring; all streams of an absent page are OPENED
+    private byte @Nullable [] @Nullable [] pages; // a ring buffer; all streams of an absent page are OPENED
     private int oldest = -1; // index of the first opened stream
     private int newest = -1; // index of the last opened stream
 
@@ -39,7 +39,7 @@ final class StreamHistory {
         newest = index;
     }
 
-    /** Forgets the pages whose places in the ring are needed, and records the skipped streams. */
+    /** Forgets the pages whose places in the ring buffer are needed, and records the skipped streams. */
     private void passOver(int from, int to) {
         byte[][] kept = pages;
         if (kept != null) {
@@ -53,12 +53,12 @@ final class StreamHistory {
         }
     }
 
-    /** The client reset the stream. */
+    /** Called when the client reset the stream. */
     void reset(int streamId) {
         setIfOpened(streamId, RESET);
     }
 
-    /** The server has reset the stream. Frames of the client may have been on their way. */
+    /** Called when the server has reset the stream. Frames of the client may still be in flight. */
     void resetByUs(int streamId) {
         setIfOpened(streamId, RESET_BY_US);
     }
@@ -86,7 +86,7 @@ final class StreamHistory {
         page[at] = (byte) ((page[at] & ~(STATE_MASK << shiftOf(index))) | (state << shiftOf(index)));
     }
 
-    /** Whether the client may have sent frames before it knew of the server's reset. */
+    /** Whether the client may have sent frames before it received the server's reset. */
     boolean wasResetByUs(int streamId) {
         return is(RESET_BY_US, streamId);
     }

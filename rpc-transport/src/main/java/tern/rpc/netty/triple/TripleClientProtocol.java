@@ -25,10 +25,12 @@ import tern.rpc.transport.PendingCall;
 /** The client of Triple on HTTP/2, which every gRPC server understands. Thread-safe. */
 public final class TripleClientProtocol implements ClientProtocol {
 
-    /** The name in an address: {@code tri://host:port}. */
+    /** The name of the protocol in an address: {@code tri://host:port}. */
     public static final String NAME = "tri";
 
-    /** A server that does not answer a ping within this time is given up; the same as in gRPC's keep-alive. */
+    /**
+     * A server that does not answer a ping within this time is considered dead. It is the default of gRPC's keep-alive.
+     */
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
 
     private final TripleCodecs codecs;
@@ -55,7 +57,7 @@ public final class TripleClientProtocol implements ClientProtocol {
         codecs.prepareReference(service);
     }
 
-    /** The first frame is SETTINGS, whose length begins with 0. Its type comes later. */
+    /** Checks the length of the first frame, whose first byte is 0. The frame is SETTINGS, but its type comes later. */
     @Override
     public Match answersSo(ByteBuf first) {
         if (!first.isReadable()) {
@@ -139,7 +141,7 @@ public final class TripleClientProtocol implements ClientProtocol {
         return PING_TIMEOUT;
     }
 
-    /** A command whose bytes do not count. */
+    /** A command whose bytes are not counted. */
     private abstract static class Command extends WriteCommand {
 
         abstract void run(Http2ClientHandler handler);

@@ -16,19 +16,22 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 
-/** The caller's end of a stream. Any thread may send and request; everything passes the connection's queue. */
+/**
+ * The caller's end of a stream. Any thread may send and request, because everything passes through the connection's
+ * write queue.
+ */
 final class TripleClientStream implements ClientStream {
 
-    /** The hard limit of waiting bytes. A sender that waits for readiness never reaches it. */
+    /** The hard limit of waiting bytes. A sender that waits until the stream is ready never reaches it. */
     static final long MAX_BYTES = 1 << 20;
 
-    /** Counted for each message, so that empty messages are not free. */
+    /** Number of bytes added for each message, so that empty messages also count. */
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final StreamCall call;
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
-    private volatile boolean plain; // set by the sender
+    private volatile boolean plain; // set by the sender: whether messages are sent uncompressed
 
     TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {
         this.call = call;
@@ -156,7 +159,7 @@ final class TripleClientStream implements ClientStream {
 
         @Override
         protected void dropped(Channel closed) {
-            Http2ClientHandler.of(closed).ask(call, messages); // all messages may have arrived before
+            Http2ClientHandler.of(closed).ask(call, messages); // all messages may already have arrived
         }
     }
 }

@@ -38,7 +38,7 @@ public final class TripleCodecs {
 
     private final CoderPool coders;
     private final PayloadCodecs payloads;
-    /** The default of {@code rpc.limits.max-unpacked-ratio}: the ratio of decompressed to compressed bytes. */
+    /** The default of {@code rpc.limits.max-unpacked-ratio}, the maximum ratio of decompressed to compressed bytes. */
     public static final int UNPACKED_RATIO = 100;
 
     private final Gzip gzip;
@@ -48,7 +48,7 @@ public final class TripleCodecs {
     /**
      * @param serializer the serializer of values in Triple's wrappers
      * @param json null if JSON is refused
-     * @param exceptionFrames the stack frames sent with an exception
+     * @param exceptionFrames the number of stack frames sent with an exception
      */
     public TripleCodecs(Serializer serializer, @Nullable JsonFormat json, int exceptionFrames) {
         this(serializer, json, exceptionFrames, UNPACKED_RATIO);
@@ -57,8 +57,8 @@ public final class TripleCodecs {
     /**
      * @param serializer the serializer of values in Triple's wrappers
      * @param json null if JSON is refused
-     * @param exceptionFrames the stack frames sent with an exception
-     * @param unpackedRatio the largest ratio of decompressed to compressed bytes of a message above 1 MiB
+     * @param exceptionFrames the number of stack frames sent with an exception
+     * @param unpackedRatio the maximum ratio of decompressed to compressed bytes of a message above 1 MiB
      */
     public TripleCodecs(Serializer serializer, @Nullable JsonFormat json, int exceptionFrames, int unpackedRatio) {
         this.gzip = new Gzip(unpackedRatio);
@@ -88,7 +88,7 @@ public final class TripleCodecs {
         return payloads;
     }
 
-    /** The stack frames sent with an exception. */
+    /** The number of stack frames sent with an exception. */
     int exceptionFrames() {
         return exceptionFrames;
     }
@@ -96,7 +96,7 @@ public final class TripleCodecs {
     /**
      * The JSON codec of a method.
      *
-     * @throws RpcException UNIMPLEMENTED if JSON is not served, for this method or at all
+     * @throws RpcException UNIMPLEMENTED if JSON is not served, either for this method or in general
      */
     JsonMethod json(MethodDescriptor method) {
         JsonFormat codec = json;
@@ -118,12 +118,12 @@ public final class TripleCodecs {
         return json == null ? null : json.error(bytes, 0, length);
     }
 
-    /** Whether the method can use JSON, or else protobuf or its own bytes. */
+    /** Whether the method can be called in JSON or, if {@code asJson} is false, in protobuf or its own bytes. */
     boolean serves(MethodDescriptor method, boolean asJson) {
         return asJson ? json != null && method.payload() != Payload.RAW : method.payload() != Payload.JAVA;
     }
 
-    /** Decodes the arguments of a method that is {@link #serves served} in this way. */
+    /** Decodes the arguments of a method for which {@link #serves} is true. */
     @Nullable
     Object[] readRequest(MethodDescriptor method, boolean asJson, byte[] bytes, int length) {
         return asJson
@@ -131,7 +131,7 @@ public final class TripleCodecs {
                 : payloads.of(method).readRequest(bytes, 0, length);
     }
 
-    /** Appends the answer of a method that is {@link #serves served} in this way. */
+    /** Appends the answer of a method for which {@link #serves} is true. */
     void writeResponse(MethodDescriptor method, boolean asJson, @Nullable Object value, OutputBuffer out) {
         if (asJson) {
             json(method).writeResult(value, out);
@@ -146,17 +146,17 @@ public final class TripleCodecs {
     }
 
     /**
-     * Decodes a message, decompressed if necessary. The frame is released.
+     * Decompresses a message if necessary and decodes it. Releases the frame.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if it is too large; INVALID_ARGUMENT if it cannot be decoded
+     * @throws RpcException RESOURCE_EXHAUSTED if the message is too large; INVALID_ARGUMENT if it cannot be decoded
      */
     <T> T read(Frame frame, int limit, MessageKind kind, Reading<T> reading) {
         return read(frame, limit, kind, null, reading);
     }
 
     /**
-     * Decodes a request at a server, whose decompressed bytes are counted. Only a few threads at a time decompress more
-     * than 256 KiB, so this may wait up to 3 s. Not for event loops.
+     * Decodes a request at a server and counts its decompressed bytes. Only a few threads at a time may decompress more
+     * than 256 KiB, so this may block up to 3 s. Not for event loops.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed() ? new UnpackedRequest(connection) : null;
@@ -186,7 +186,7 @@ public final class TripleCodecs {
     }
 
     /**
-     * Decodes an answer, decompressed if necessary. The frame is released.
+     * Decompresses an answer if necessary and decodes it. Releases the frame.
      *
      * @throws RpcException RESOURCE_EXHAUSTED if it is too large
      * @throws SerializationException if it cannot be decoded
@@ -214,7 +214,7 @@ public final class TripleCodecs {
             int length = payload.readableBytes();
             byte[] bytes;
             if (payload.hasArray() && payload.arrayOffset() + payload.readerIndex() == 0) {
-                bytes = payload.array(); // without a copy; nobody else uses it
+                bytes = payload.array(); // no copy is needed, because the array has no other user
             } else {
                 bytes = coder.input(length);
                 payload.readBytes(bytes, 0, length);
@@ -286,7 +286,7 @@ public final class TripleCodecs {
         return deflated.toByteArray();
     }
 
-    /** A frame that is no message of the service: trailers, or the end of a stream. */
+    /** Encodes a frame that is not a message of the service: trailers, or the end of a stream. */
     static byte[] frame(int flags, byte[] content) {
         byte[] frame = new byte[PREFIX_BYTES + content.length];
         System.arraycopy(content, 0, frame, PREFIX_BYTES, content.length);
@@ -294,7 +294,7 @@ public final class TripleCodecs {
         return frame;
     }
 
-    /** Joins the last message of an answer and its end. */
+    /** Joins the last message of an answer and the end of the answer. */
     static byte[] joined(byte[] message, byte[] end) {
         byte[] joined = Arrays.copyOf(message, message.length + end.length);
         System.arraycopy(end, 0, joined, message.length, end.length);

@@ -14,13 +14,16 @@ import tern.rpc.StatusCode;
 
 /**
  * Converts metadata to headers or trailers of HTTP (docs/wire-protocol.md 3.3): text unchanged, bytes as base64 under a
- * name with the suffix {@code -bin}. HTTP names are lower case; a separate header contains their original spelling.
+ * name with the suffix {@code -bin}. HTTP names are in lower case. A separate header contains their original spelling.
  */
 final class TripleMetadata {
 
     private static final String BINARY = "-bin";
 
-    /** The calling application, and its name in the metadata, as on the dubbo protocol. */
+    /**
+     * The header with the name of the calling application, and the name of this value in the metadata. The latter is
+     * the same as on the dubbo protocol.
+     */
     private static final String CONSUMER = "tri-consumer-appname";
 
     private static final String REMOTE_APPLICATION = "remote.application";
@@ -62,7 +65,7 @@ final class TripleMetadata {
             "tern-executed",
             HeaderCase.NAME);
 
-    /** Names of headers in every call. */
+    /** Names of headers that occur in every answer. */
     private static final Set<AsciiString> OF_ANSWERS = Set.of(
             GrpcHeaders.STATUS, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.TIMEOUT, AsciiString.cached("content-length"));
 
@@ -80,7 +83,7 @@ final class TripleMetadata {
         int bytes = 0;
         for (Map.Entry<CharSequence, CharSequence> header : headers) {
             if (isOfTheProtocol(header.getKey())) {
-                continue; // needs no String
+                continue; // skipped without creating a String
             }
             String name = lower(header.getKey().toString());
             if (isMetadata(name)) {
@@ -120,7 +123,7 @@ final class TripleMetadata {
         for (String one : value.split(",")) {
             byte[] decoded = decoded(one.trim());
             if (decoded == null) {
-                metadata.add(name, value); // not base64: text under a name with this suffix
+                metadata.add(name, value); // not base64, so it is text under a name with this suffix
                 return;
             }
             metadata.add(name, decoded);

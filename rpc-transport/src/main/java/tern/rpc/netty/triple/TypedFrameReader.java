@@ -9,19 +9,19 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
 
 /**
- * Netty's reader of frames, extended by the type of the latest frame. Netty's exceptions name the type only in their
- * text. Confined to the event loop.
+ * Netty's frame reader, which additionally keeps the type of the latest frame. Netty's exceptions contain the type only
+ * in their text. Confined to the event loop.
  */
 final class TypedFrameReader extends DefaultHttp2FrameReader {
 
-    /** The bytes of a frame's head, and the position of the type in it (RFC 9113, 4.1). */
+    /** The length of a frame's head, and the position of the type in it (RFC 9113, 4.1). */
     private static final int HEAD_BYTES = 9;
 
     private static final int TYPE = 3;
 
     private byte type = -1;
     private int payloadBytes;
-    private boolean headRead; // the payload of the frame has not arrived completely
+    private boolean headRead; // true while the payload of the frame has not arrived completely
 
     TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {
         super(headers, maxContinuations);
@@ -37,7 +37,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
         return type == Http2FrameTypes.HEADERS || type == Http2FrameTypes.CONTINUATION;
     }
 
-    /** Lets Netty read one frame after another, so that an exception belongs to the frame whose type is known. */
+    /** Passes the frames to Netty one at a time, so that an exception belongs to the frame whose type is known. */
     @Override
     public void readFrame(ChannelHandlerContext context, ByteBuf input, Http2FrameListener listener)
             throws Http2Exception {
@@ -66,7 +66,8 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
             }
             if (!complete) {
                 headRead =
-                        input.readerIndex() == payload; // Netty reads a head at once, and a payload when it is complete
+                        // Netty consumes the head at once, and the payload when it is complete
+                        input.readerIndex() == payload;
                 return;
             }
         } while (input.isReadable());

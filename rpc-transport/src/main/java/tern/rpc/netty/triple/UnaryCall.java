@@ -20,7 +20,7 @@ final class UnaryCall extends ClientCall {
         super(pending, connection);
         this.codecs = codecs;
         this.payload = payload;
-        ask(2); // requests a second message too, to detect this mistake
+        ask(2); // requests a second message as well, to detect this mistake
     }
 
     /** Returns this call for another connection, because it was not sent on this one. */
@@ -30,7 +30,7 @@ final class UnaryCall extends ClientCall {
 
     @Override
     void head(Http2Headers headers) {
-        // decoded with the answer
+        // headers are decoded together with the answer
     }
 
     @Override
@@ -67,7 +67,7 @@ final class UnaryCall extends ClientCall {
         }
     }
 
-    /** The socket has taken the request, which completes a one-way call. */
+    /** Called when the socket has taken the request, which completes a one-way call. */
     void written() {
         if (pending().isOneWay()) {
             connection().answered(pending().id(), Answer.NOTHING);

@@ -6,8 +6,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Counts the decompressed bytes of one request to the memory for requests, before the decompression. The first 64 KiB
- * do not count. Used by one thread at a time.
+ * Counts the decompressed bytes of one request for the memory of requests, before they are decompressed. The first 64
+ * KiB do not count. Used by one thread at a time.
  */
 final class UnpackedRequest {
 
@@ -21,7 +21,7 @@ final class UnpackedRequest {
     }
 
     /**
-     * The message is about to reach this size.
+     * Called before the message grows to this size.
      *
      * @throws RpcException RESOURCE_EXHAUSTED if there is no room for it
      */
@@ -38,7 +38,7 @@ final class UnpackedRequest {
         }
     }
 
-    /** The message was decoded or dropped. */
+    /** Called when the message was decoded or dropped. */
     void gone() {
         connection.unpacked(counted);
         counted = 0;

@@ -3,18 +3,18 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The unread answers of one connection of HTTP/2. A client with a zero window can make them grow (docs/limits.md).
+ * The unread answers of one HTTP/2 connection. A client with a zero window can make them accumulate (docs/limits.md).
  * Confined to the event loop.
  */
 final class UnreadAnswers {
 
-    /** Above this, new calls are refused. */
+    /** New calls are refused above this number of bytes. */
     static final long MAX_BYTES = 64 << 20;
 
-    /** Slow readers of streams may leave this much unread for any time. */
+    /** Up to this number of bytes may stay unread for any time, for slow readers of streams. */
     static final long STALL_BYTES = 8 << 20;
 
-    /** A client that takes nothing for this time does not need the answers. */
+    /** A client that takes no bytes for this time is assumed not to need the answers. */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private long bytes;
@@ -32,7 +32,7 @@ final class UnreadAnswers {
         movedNanos = now;
     }
 
-    /** The client has sent a window update. */
+    /** Called when the client has sent a window update. */
     void windowOpened(long now) {
         movedNanos = now;
     }
@@ -45,7 +45,7 @@ final class UnreadAnswers {
         return bytes > MAX_BYTES;
     }
 
-    /** Whether enough bytes wait that a check is needed. */
+    /** Whether the number of waiting bytes makes a check necessary. */
     boolean mayStall() {
         return bytes > STALL_BYTES;
     }

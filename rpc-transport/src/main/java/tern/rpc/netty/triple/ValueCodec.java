@@ -8,8 +8,8 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Java values as {@code google.protobuf.Value}, converted by JSON, for callers that know the method by server
- * reflection only. Used on servers only.
+ * Java values as {@code google.protobuf.Value}, converted by JSON, for callers that know the method only by server
+ * reflection. Used only on servers.
  *
  * @param limits the limits of the JSON text
  */

@@ -5,12 +5,12 @@ import tern.rpc.serialization.ProtoReader;
 
 /**
  * The messages {@code google.protobuf.Value} and {@code ListValue} (google/protobuf/struct.proto). Callers that know a
- * Java interface by server reflection only send arguments in them: one parameter as a Value, none or several as a
+ * Java interface only by server reflection send arguments in them: a single parameter as a Value, none or several as a
  * ListValue. Both are converted to JSON and back without protobuf's classes. Stateless.
  */
 final class ValueMessages {
 
-    // The fields of a Value, one of which is set.
+    // The fields of a Value. Exactly one of them is set.
     static final int NULL = 1;
     static final int NUMBER = 2;
     static final int STRING = 3;
@@ -36,14 +36,14 @@ final class ValueMessages {
         ProtoReader.BYTES
     };
 
-    /** The largest nesting, as for all JSON (docs/limits.md). */
+    /** Maximum nesting depth, as for all JSON (docs/limits.md). */
     static final int MAX_DEPTH = 64;
 
     private ValueMessages() {}
 
     /**
-     * Whether a request is such a message and not Triple's wrapper. The wrapper also begins with field 1, the name of a
-     * serialization, but the name's first letter is not a tag of a Value.
+     * Whether a request is such a message and not Triple's wrapper. The wrapper also begins with field 1. That field is
+     * the name of a serialization, whose first letter is never a tag of a Value.
      *
      * @param parameters the number of the method's parameters
      */
@@ -57,7 +57,7 @@ final class ValueMessages {
         return bytes[offset] == (ELEMENT << 3 | ProtoReader.BYTES) && isElement(bytes, offset + 1, offset + length);
     }
 
-    /** Whether the length at this position is that of a Value: it is 0, or a tag of a Value follows. */
+    /** Whether the length at this position is that of a Value, which is 0 or followed by a tag of a Value. */
     private static boolean isElement(byte[] bytes, int from, int end) {
         int at = from;
         while (at < end && bytes[at] < 0) {

@@ -11,8 +11,8 @@ final class ValueToJson {
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
     /**
-     * Integers up to this bound are exact in a double and are written without a fraction, so that integer types accept
-     * them.
+     * Integers up to this bound are exact in a double. They are written without a fraction, so that integer types
+     * accept them.
      */
     private static final double MAX_EXACT = 1L << 53;
 
@@ -24,7 +24,7 @@ final class ValueToJson {
         this.out = out;
     }
 
-    /** Converts a Value; without a kind it is null. */
+    /** Converts a Value. A Value without a kind becomes null. */
     void value(int offset, int length, int depth) {
         if (depth > ValueMessages.MAX_DEPTH) {
             throw new SerializationException("google.protobuf.Value: values nest deeper than " + ValueMessages.MAX_DEPTH

@@ -5,25 +5,25 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
-/** A body with one message, complete at the end of the body. Confined to the event loop. */
+/** A body that consists of one message, which is complete at the end of the body. Confined to the event loop. */
 final class WholeBody implements BodyReader {
 
     private final int limit;
     private final boolean compressed;
     private @Nullable ByteBuf whole;
-    private boolean joined; // the bytes are a copy to which more can be added
+    private boolean joined; // true if the bytes are a copy to which more can be appended
     private boolean handedOut;
 
     /**
-     * @param limit the largest message on the wire
-     * @param compressed whether it is compressed, unless it is empty
+     * @param limit the maximum size of the message on the wire
+     * @param compressed whether the message is compressed, unless it is empty
      */
     WholeBody(int limit, boolean compressed) {
         this.limit = limit;
         this.compressed = compressed;
     }
 
-    /** A body in one piece is kept without a copy, which is the usual case. */
+    /** Keeps the first piece without a copy, because a body usually has only one piece. */
     @Override
     public void add(ByteBuf bytes) {
         ByteBuf before = whole;
@@ -39,7 +39,7 @@ final class WholeBody implements BodyReader {
             before.release();
             whole = target;
         }
-        if (target.readableBytes() <= limit) { // more bytes are refused anyway
+        if (target.readableBytes() <= limit) { // further bytes would be refused anyway
             target.writeBytes(bytes);
         }
         bytes.release();
@@ -61,7 +61,7 @@ final class WholeBody implements BodyReader {
                 : new Frame(bytes, compressed ? MessageDeframer.COMPRESSED : 0);
     }
 
-    /** The refusal: RESOURCE_EXHAUSTED, or 413 where HTTP statuses are used. */
+    /** Creates the refusal: RESOURCE_EXHAUSTED, or 413 for protocols with HTTP statuses. */
     static HttpRefusal tooLarge(int limit) {
         return tooLarge("the request has more than " + limit + " bytes (set by rpc.limits.max-request)");
     }

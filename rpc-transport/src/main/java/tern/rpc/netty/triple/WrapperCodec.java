@@ -29,7 +29,7 @@ import tern.rpc.transport.WrongArguments;
  */
 final class WrapperCodec implements PayloadCodec {
 
-    /** Dubbo's name of hessian2 in requests of Triple. */
+    /** The name that Dubbo uses for hessian2 in requests of Triple. */
     static final String HESSIAN4 = "hessian4";
 
     static final String HESSIAN2 = "hessian2";
@@ -37,8 +37,7 @@ final class WrapperCodec implements PayloadCodec {
     private static final String[] USUAL_TYPES = {HESSIAN4, HESSIAN2};
 
     /**
-     * Dubbo's observer type, which stands for the stream of answers among the argument types (docs/wire-protocol.md
-     * 3.5).
+     * Dubbo's observer type. Among the argument types it stands for the stream of answers (docs/wire-protocol.md 3.5).
      */
     static final String OBSERVER = "org.apache.dubbo.common.stream.StreamObserver";
 
@@ -48,7 +47,7 @@ final class WrapperCodec implements PayloadCodec {
     private static final int RESPONSE_DATA = 2;
     private static final int RESPONSE_TYPE = 3;
 
-    /** The exception of a Dubbo provider after the deadline of a call (docs/wire-protocol.md 3.7). */
+    /** The exception with which a Dubbo provider answers after the deadline of a call (docs/wire-protocol.md 3.7). */
     private static final String TIMEOUT_CLASS = "org.apache.dubbo.remoting.http12.exception.HttpRequestTimeout";
 
     private final CoderPool coders;
@@ -98,7 +97,7 @@ final class WrapperCodec implements PayloadCodec {
         return types;
     }
 
-    /** A codec whose answers use the format name of the request. */
+    /** Returns a codec whose answers use the format name of the request. */
     WrapperCodec answering(WrapperRequest request) {
         return request.serializeType().equals(HESSIAN4)
                 ? this

@@ -17,8 +17,8 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * A {@code TripleRequestWrapper} whose arguments are not decoded yet (docs/wire-protocol.md 3.4). Valid as long as the
- * array is.
+ * A {@code TripleRequestWrapper} whose arguments are not yet decoded (docs/wire-protocol.md 3.4). Valid as long as the
+ * array is not changed.
  */
 final class WrapperRequest {
 
@@ -92,7 +92,7 @@ final class WrapperRequest {
         }
     }
 
-    /** {@code hessian4} or {@code hessian2}; the answer uses the same. */
+    /** The format name, {@code hessian4} or {@code hessian2}. The answer uses the same name. */
     String serializeType() {
         return serializeType;
     }
@@ -108,7 +108,7 @@ final class WrapperRequest {
     }
 
     /**
-     * The called method. If there is only one, the types of the arguments are ignored.
+     * Selects the called method. If there is only one candidate, the types of the arguments are ignored.
      *
      * @param overloads at least one
      * @throws RpcException UNIMPLEMENTED if none has these types
@@ -149,7 +149,7 @@ final class WrapperRequest {
         return type.equals(WrapperCodec.OBSERVER) || type.equals(StreamObserver.class.getName());
     }
 
-    /** The names of a request's argument types: those of the Java parameters, or that of a stream's elements. */
+    /** The names of a request's argument types: the types of the Java parameters, or the element type of a stream. */
     static List<String> declaredTypes(MethodDescriptor method) {
         Method java = method.javaMethod();
         if (java == null || method.requests() != JavaShape.VALUE) {

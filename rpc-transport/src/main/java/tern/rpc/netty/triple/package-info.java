@@ -1,4 +1,4 @@
-/** Triple: gRPC over HTTP/2 with Dubbo's additions, and its relatives over HTTP/1.1 (docs/wire-protocol.md 3). */
+/** Triple: gRPC over HTTP/2 with Dubbo's additions, and related protocols over HTTP/1.1 (docs/wire-protocol.md 3). */
 @NullMarked
 package tern.rpc.netty.triple;
 

@@ -39,7 +39,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
 
-/** The life of connections: opened, lost, reopened, shared, replaced, drained and full. */
+/** Tests the life cycle of connections: opened, lost, reopened, shared, replaced, drained and full. */
 @Timeout(60)
 class ConnectionTest {
 
@@ -52,7 +52,7 @@ class ConnectionTest {
         sides.close();
     }
 
-    /** Client settings; a test changes some of them. */
+    /** Client settings. Some tests change them. */
     private static final class Limits {
         Duration connectTimeout = Duration.ofSeconds(30);
         Duration reconnectMin = Duration.ofMillis(20);
@@ -192,7 +192,7 @@ class ConnectionTest {
     }
 
     /**
-     * A load balancer accepts connections after its server has stopped, and so does Apache Dubbo during its shutdown.
+     * A load balancer accepts connections even after its server has stopped. So does Apache Dubbo during its shutdown.
      */
     @Test
     void callSurvivesAConnectionThatIsAcceptedForAServerThatHasLeft() throws Exception {
@@ -227,7 +227,7 @@ class ConnectionTest {
             Future<RpcException> call = failing(() -> service.echo("x"));
             Await.until("it waits", () -> only(client).inFlight() == 1);
 
-            first.read(); // an unread heartbeat would make the close a reset
+            first.read(); // an unread heartbeat would turn the close into a reset
             first.close();
             RawSocket second = server.next();
             second.read();
@@ -362,7 +362,7 @@ class ConnectionTest {
     @Test
     void silentServerWithAWaitingCallIsDisconnectedSooner() throws Exception {
         Limits limits = new Limits();
-        limits.probeAfter = Duration.ofSeconds(2); // the call is registered a moment before its request is queued
+        limits.probeAfter = Duration.ofSeconds(2); // the call is registered slightly before its request is queued
         limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
             GreetService service = Sides.refer(sides.client(limits.settings()), reference -> {}, server.endpoint());
@@ -384,7 +384,7 @@ class ConnectionTest {
                 limits -> new ServerTransportSettings(
                         null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
-        for (int i = 0; i < 2; i++) { // the second heartbeat is due after the server was idle for a while
+        for (int i = 0; i < 2; i++) { // the second heartbeat is due after the server has been idle for some time
             try (RawSocket socket = RawSocket.connect(server.port());
                     RawSocket silent = RawSocket.connect(server.port())) {
                 socket.send(RawFrame.heartbeat(1));
@@ -576,7 +576,7 @@ class ConnectionTest {
         assertThat(((RpcException) later).wasExecuted()).isNotEqualTo(Executed.NO);
     }
 
-    /** The check for lost buffers after this class would find the answer. */
+    /** The leak check after this class would detect an unreleased answer. */
     @Test
     void answerForACallerThatWasInterruptedIsReleased() throws Exception {
         try (RawServer server = RawServer.start()) {

@@ -44,7 +44,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 
-/** Bytes that no correct peer sends. In every case a second, correct connection works before and afterwards. */
+/** Tests bytes that no correct peer sends. In every case a second, correct connection works before and afterwards. */
 @Timeout(120)
 class DubboBadInputTest {
 
@@ -315,7 +315,7 @@ class DubboBadInputTest {
     @Test
     void eventsThatAreLongOrUnknownDoNoHarm() {
         try (RawSocket socket = connect()) {
-            socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 1, new byte[14])); // too short, so it is ignored
+            socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 1, new byte[14])); // too short, so the frame is ignored
             socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 2, new byte[15]));
             RawFrame answer = socket.read();
             assertThat(answer.id()).isEqualTo(2);
@@ -385,7 +385,7 @@ class DubboBadInputTest {
                     socket.read(id -> id == -7);
                 }
                 if (i % 100 == 99) {
-                    socket.send(damagedHeader(random)); // the following bytes may be read as its body
+                    socket.send(damagedHeader(random)); // the following bytes may be read as the body of this frame
                     socket.close();
                     socket = connect();
                 }
@@ -397,7 +397,7 @@ class DubboBadInputTest {
         socket.close();
     }
 
-    /** Returns a valid request with some damage, or sometimes noise. */
+    /** Returns a valid request with some damage, or sometimes random bytes. */
     private static byte[] randomFrame(Random random, int number) {
         byte[] body = GOOD_REQUEST.body().clone();
         switch (random.nextInt(4)) {

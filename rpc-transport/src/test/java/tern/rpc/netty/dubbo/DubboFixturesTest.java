@@ -108,7 +108,7 @@ class DubboFixturesTest {
 
     // Calls, in both directions
 
-    /** One captured call: the code that makes it with Tern's client, and the result that the caller gets. */
+    /** One captured call: code that makes it with Tern's client, and the result that the caller gets. */
     private record Call(Caller caller, Object expected) {
         static Call of(Caller caller, Object expected) {
             return new Call(caller, expected);
@@ -123,7 +123,7 @@ class DubboFixturesTest {
 
     private static final Map<String, Call> CALLS = new LinkedHashMap<>();
 
-    /** Stands for null in tables. */
+    /** Represents null in tables. */
     private static final Object NULL = "null";
 
     static {
@@ -177,7 +177,7 @@ class DubboFixturesTest {
                 .header("trace-id", "abc-123")
                 .header("CamelKey", "CamelVal")
                 .header("bytes", new byte[] {1, 2, -1})
-                .header("num", "7") // captured as a number; Tern sends texts or bytes
+                .header("num", "7") // captured as a number; Tern sends text or bytes
                 .onResponseHeaders(seen::set)
                 .on(service)
                 .echo("att");
@@ -210,13 +210,13 @@ class DubboFixturesTest {
         return map;
     }
 
-    /** Checks the provider's answer to a captured request if it cannot equal the captured answer. */
+    /** Checks a provider's answer to a captured request that need not equal the captured answer. */
     @FunctionalInterface
     private interface Judge {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** Requests that Tern's client does not make, with the check of the provider's answer. */
+    /** Requests that Tern's client never makes, each with a check of the provider's answer. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),
@@ -224,7 +224,7 @@ class DubboFixturesTest {
             "generic-exception", DubboFixturesTest::isGenericException,
             "generic-nomethod", answer -> isRefused(answer, DubboStatus.SERVICE_NOT_FOUND, "nope"));
 
-    /** Calls whose answer rightly differs from Dubbo's, with the check of the answer. */
+    /** Calls whose answer intentionally differs from Dubbo's, each with a check of the answer. */
     private static final Map<String, Judge> ANSWERED_OTHERWISE = Map.of(
             // The stack trace is empty.
             "exception-checked",
@@ -234,10 +234,10 @@ class DubboFixturesTest {
             answer -> assertThat(failure(answer))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("bad:x"),
-            // The attachments have another order.
+            // The order of the attachments differs.
             "attachments",
             DubboFixturesTest::hasAttachments,
-            // Tern answers when the deadline passes; Dubbo answers later, with the result.
+            // Tern answers when the deadline passes. Dubbo answers later, with the result.
             "timeout",
             answer -> isRefused(answer, DubboStatus.SERVER_TIMEOUT, "DEADLINE_EXCEEDED"),
             // Dubbo answers BAD_REQUEST.
@@ -398,8 +398,8 @@ class DubboFixturesTest {
     }
 
     /**
-     * Compares all but the id, the order of the attachments, and the timeout. Tern sends the remaining time as the
-     * timeout.
+     * Compares everything except the id, the order of the attachments, and the timeout. Tern sends the remaining time
+     * as the timeout.
      */
     private static void assertSameRequest(RawFrame request, RawFrame captured) throws IOException {
         assertThat(request.flags()).isEqualTo(captured.flags());

@@ -40,7 +40,7 @@ class DubboForbiddenClassesTest extends ForbiddenClassesContract {
                 .port();
     }
 
-    @SuppressWarnings("unchecked") // The class was created as an implementation of this type.
+    @SuppressWarnings("unchecked") // created as an implementation of this type
     private static <T> ServiceExport export(Class<T> type, Object served) {
         return ServiceExport.of(type, (T) served);
     }

@@ -34,7 +34,7 @@ public class DubboFuzzTest {
     private static final short MAGIC = (short) 0xDABB;
     private static final int ID_OFFSET = 4;
 
-    /** Fewer inputs, since an input for a client costs several calls. */
+    /** Divisor of the number of inputs, because an input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final DubboProtocol protocol = new DubboProtocol(
@@ -95,7 +95,7 @@ public class DubboFuzzTest {
                 Runnable::run);
     }
 
-    /** Replaces small ids in frame headers by the id of the call with this number. */
+    /** Replaces small ids in frame headers by the id of the call that has this number. */
     private static byte[] numbered(byte[] input, long firstId) {
         ByteBuffer bytes = ByteBuffer.wrap(input.clone());
         for (int at = 0; at + RawFrame.HEADER_BYTES <= input.length; at++) {
@@ -110,8 +110,8 @@ public class DubboFuzzTest {
     }
 
     /**
-     * Returns answers of real and scripted servers, sent to each call in turn, to the call that accepts all of them,
-     * and to several calls.
+     * Returns answers of real and scripted servers. Each is sent to every call in turn, to the call that accepts all of
+     * them, and to several calls.
      */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();

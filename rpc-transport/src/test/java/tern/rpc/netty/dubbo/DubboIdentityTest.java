@@ -60,7 +60,7 @@ class DubboIdentityTest extends IdentityContractTest {
     }
 
     /**
-     * The health service needs no token. A call must not use it to reach another service by naming that service as its
+     * The health service needs no token. A call to it must not reach another service by naming that service as its
      * path.
      */
     @Test

@@ -277,7 +277,7 @@ class DubboTlsTest {
         return sides.serve(limits -> limits.withTls(() -> tls, false), settings -> settings.filter(filter));
     }
 
-    /** Java no longer offers this version of TLS, so the test sends its own bytes. */
+    /** Java no longer supports this version of TLS, so the test sends the bytes itself. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void tls11IsRefusedByAnAlert(boolean byteByByte) {

@@ -43,7 +43,7 @@ final class Fixtures {
         return frames;
     }
 
-    /** Returns the names of a folder's files with this ending, without the ending. */
+    /** Returns the names of a folder's files with this suffix, without the suffix. */
     static Set<String> names(String folder, String ending) {
         try (Stream<Path> files = Files.list(root().resolve(folder))) {
             return files.map(file -> file.getFileName().toString())

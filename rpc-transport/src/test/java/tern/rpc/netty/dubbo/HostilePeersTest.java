@@ -102,9 +102,9 @@ class HostilePeersTest {
     }
 
     /**
-     * R3: some connections announce the largest message and send half a MiB of it; others send bombs repeatedly. The
-     * server may hold at most the bytes that they sent. With many connections the budget of all inbound bytes is the
-     * bound. {@code -Dtern.attackers=2000} sets the number of connections.
+     * R3: some connections announce the largest message and send half a MiB of it; others repeatedly send decompression
+     * bombs. The server may hold at most the number of bytes that they sent. With many connections, the bound is the
+     * budget of all inbound bytes. {@code -Dtern.attackers=2000} sets the number of connections.
      */
     @Test
     @Tag("figures")
@@ -143,7 +143,7 @@ class HostilePeersTest {
         assertThat(most).isLessThanOrEqualTo(allowed);
     }
 
-    /** R4: a frame that is not a call is answered or closes the connection at once. */
+    /** R4: a frame that is not a call must be answered, or must close the connection at once. */
     @Test
     @Tag("figures")
     void hostileFramesAreAnsweredOrClosedAtOnce() {
@@ -180,13 +180,16 @@ class HostilePeersTest {
             try {
                 socket.send(bytes).readFully(1);
             } catch (UncheckedIOException closed) {
-                // a closed connection is accepted too
+                // a closed connection is also accepted
             }
             return System.nanoTime() - began;
         }
     }
 
-    /** R4 in full: the server still serves after random frames. {@code -Dtern.frames=1000000} sets their number. */
+    /**
+     * R4 in full: the server still serves calls after random frames. {@code -Dtern.frames=1000000} sets the number of
+     * frames.
+     */
     @Test
     @Tag("figures")
     void randomFramesAreSurvived() {

@@ -24,7 +24,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Token;
 
-/** The memory for requests that are incomplete or not read by a worker yet. */
+/** Tests the memory for requests that are incomplete or wait for a worker. */
 class InboundBudgetTest {
 
     private static final int MESSAGE = 512 << 10;
@@ -55,7 +55,7 @@ class InboundBudgetTest {
         return (long) registry.get(RpcMeter.SERVER_INBOUND.key()).gauge().value();
     }
 
-    /** Returns a request with an invalid body. It gets an answer with an error. */
+    /** Returns a request with an invalid body. The server answers it with an error. */
     private static byte[] request(int id) {
         byte[] request =
                 Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, id, MESSAGE), RawFrame.HEADER_BYTES + MESSAGE);
@@ -151,7 +151,7 @@ class InboundBudgetTest {
     }
 
     /**
-     * A client with a token must be served while many others without a token use up their common part of the budget.
+     * A client with a token must be served while many clients without a token use up their shared part of the budget.
      */
     @Test
     void strangersShareASmallPartOfTheBudget() {

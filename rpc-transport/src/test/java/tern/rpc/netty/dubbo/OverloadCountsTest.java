@@ -68,7 +68,7 @@ class OverloadCountsTest {
         public int place(int id) {
             runs.computeIfAbsent(id, unseen -> new AtomicInteger()).incrementAndGet();
             if (id % 100 == 0) {
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60)); // beyond the deadline
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60)); // longer than the deadline
             } else if (id % 7 == 0) {
                 throw new RpcException(StatusCode.UNAVAILABLE, "a service of its own refused");
             } else {
@@ -126,7 +126,9 @@ class OverloadCountsTest {
         void with(int id);
     }
 
-    /** @return number of failed calls */
+    /**
+     * @return the number of failed calls
+     */
     private int call(Call call) throws Exception {
         AtomicInteger failed = new AtomicInteger();
         AtomicInteger next = new AtomicInteger();

@@ -41,7 +41,7 @@ import tern.rpc.server.ServiceExport;
 class OverloadFiguresTest {
 
     private static final long BURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    /** Time in which a server with 200 threads learns that it can use only a tenth of them. */
+    /** Time in which a server with 200 threads finds out that it can use only a tenth of them. */
     private static final int SETTLING_SECONDS = 10;
 
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
@@ -128,7 +128,7 @@ class OverloadFiguresTest {
                         .build());
     }
 
-    /** Makes calls at this rate, whatever their results are. */
+    /** Makes calls at this rate, regardless of their results. */
     private static Result load(Work work, double perSecond, double seconds) {
         Result result = new Result();
         long began = System.nanoTime();
@@ -151,7 +151,7 @@ class OverloadFiguresTest {
         }
     }
 
-    /** Returns the throughput of the same number of callers that wait for each answer. */
+    /** Returns the throughput that the same number of callers reach if each waits for its answers. */
     private static double peak(Work work, double seconds) throws InterruptedException {
         AtomicInteger answered = new AtomicInteger();
         long end = System.nanoTime() + (long) (seconds * 1e9);
@@ -190,9 +190,9 @@ class OverloadFiguresTest {
                 "R9 work begun after its deadline: %.3f %% (%d of %d)%n",
                 100 * late, burner.begunLate.get(), burner.begun.get());
 
-        assertThat(share[0]).isGreaterThan(0.75); // the target is 0.9
-        assertThat(share[1]).isGreaterThan(0.6); // the target is 0.8
-        assertThat(late).isLessThan(0.01); // the target is 0.001
+        assertThat(share[0]).isGreaterThan(0.75); // the promised value is 0.9
+        assertThat(share[1]).isGreaterThan(0.6); // the promised value is 0.8
+        assertThat(late).isLessThan(0.01); // the promised value is 0.001
     }
 
     @Test
@@ -212,8 +212,8 @@ class OverloadFiguresTest {
         System.out.printf(
                 "R27 others while one floods with ten times as much: goodput %.0f %%, p99 %.0f ms (quiet %.0f ms)%n",
                 100 * goodput, flooded.p99Millis(), quiet.p99Millis());
-        assertThat(goodput).isGreaterThan(0.75); // the target is 0.9
-        assertThat(flooded.p99Millis()).isLessThan(4 * quiet.p99Millis() + 100); // the target is a factor of 2
+        assertThat(goodput).isGreaterThan(0.75); // the promised value is 0.9
+        assertThat(flooded.p99Millis()).isLessThan(4 * quiet.p99Millis() + 100); // the promised value is a factor of 2
     }
 
     /** Makes calls by all callers, with this rate in total. */

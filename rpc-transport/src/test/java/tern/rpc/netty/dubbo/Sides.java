@@ -41,7 +41,7 @@ final class Sides implements AutoCloseable {
         return protocol;
     }
 
-    /** Exports the captured service twice: plainly, and as {@code g1} in version 1.2.3. */
+    /** Exports the captured service twice: without group and version, and as {@code g1} in version 1.2.3. */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {
         ServerTransport transport = ResourceLedger.watch(
                 new NettyServerTransport(limits.apply(ServerTransportSettings.onPort(0)), loops, List.of(protocol)));

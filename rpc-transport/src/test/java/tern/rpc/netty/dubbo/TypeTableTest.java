@@ -75,8 +75,9 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figure R30: which shapes of types arrive unchanged between Tern and Tern, and from and to a real Dubbo, as argument
- * and as result. The table is part of docs/types.md; {@code -Dregenerate=true} writes it again.
+ * Figure R30: checks which kinds of types arrive unchanged as argument and as result, between two sides with Tern, and
+ * between Tern and a real Dubbo in both directions. The table is part of docs/types.md. {@code -Dregenerate=true}
+ * rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {
@@ -86,7 +87,7 @@ class TypeTableTest {
 
     private static final String ALLOW_LIST = "needs Dubbo's own allow-list";
 
-    /** Types that Dubbo's reader changes, whatever its allow-list contains. */
+    /** Types that Dubbo's reader changes, regardless of its allow-list. */
     private static final Map<String, String> MISREAD = Map.of(
             "byLevel", "it reads a `HashMap`",
             "deque", "it reads an `ArrayList`",
@@ -95,8 +96,8 @@ class TypeTableTest {
             "unlisted", "it does not read a record where an interface is declared");
 
     /**
-     * Types that are not tried: Dubbo's reader stores eight bytes into a float field and overwrites the memory after
-     * it.
+     * Types that are not tested, because Dubbo's reader stores eight bytes into a float field and overwrites the memory
+     * after it.
      */
     private static final Set<String> DAMAGES = Set.of("floating");
 
@@ -329,9 +330,7 @@ class TypeTableTest {
         return values;
     }
 
-    /**
-     * Returns a comparable form of values whose {@code equals} is not sufficient, or whose class changes on the way.
-     */
+    /** Returns a comparable form of a value whose {@code equals} is insufficient, or whose class changes in transit. */
     private static @Nullable Object seenAs(@Nullable Object value) {
         if (value instanceof StringBuilder || value instanceof AtomicLong) {
             return value.getClass().getSimpleName() + " " + value;
@@ -356,7 +355,7 @@ class TypeTableTest {
     }
 
     /**
-     * Calls the method of a shape.
+     * Calls the method for a kind of type.
      *
      * @return null if argument and result arrived unchanged, otherwise a description of the error
      */

@@ -9,7 +9,7 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.ServerTransport;
 
-/** The resources that a server and its clients hold for calls. Between calls they hold none. */
+/** The resources that a server and its clients use for calls. Between calls they must use none. */
 public final class Books {
 
     private static final List<RpcMeter> HELD = List.of(
@@ -26,7 +26,9 @@ public final class Books {
     private final MeterRegistry registry;
     private @Nullable WatchedTransport transport;
 
-    /** @param registry registry of the meters of server and clients */
+    /**
+     * @param registry the registry with the meters of server and clients
+     */
     public Books(MeterRegistry registry) {
         this.registry = registry;
     }
@@ -37,7 +39,7 @@ public final class Books {
         return transport;
     }
 
-    /** Waits until no resource is held. */
+    /** Waits until no resource is in use. */
     public void awaitBalanced(RpcServer server) {
         try {
             Await.until("nothing is held", () -> open(server).isEmpty());
@@ -46,7 +48,7 @@ public final class Books {
         }
     }
 
-    /** Describes each resource that is held. */
+    /** Describes each resource that is in use. */
     private List<String> open(RpcServer server) {
         List<String> open = new ArrayList<>();
         for (RpcMeter meter : HELD) {

@@ -30,7 +30,9 @@ public final class CapturedLog implements AutoCloseable {
         this(name, line -> {});
     }
 
-    /** @param told called with each line, on the logging thread */
+    /**
+     * @param told called with each line, on the logging thread
+     */
     public CapturedLog(String name, Consumer<String> told) {
         this.told = told;
         logger = (Logger) LoggerFactory.getLogger(name);
@@ -42,7 +44,7 @@ public final class CapturedLog implements AutoCloseable {
         logger.setAdditive(false);
     }
 
-    /** Returns the lines, each after its level. */
+    /** Returns the lines, each preceded by its level. */
     public List<String> lines() {
         return lines;
     }

@@ -192,7 +192,7 @@ public abstract class DubboInteropContract {
                 .export(ServiceExport.of(MixedService.class, ourMixed));
     }
 
-    /** Starts a Tern server, which is closed with the others. */
+    /** Starts a Tern server, which is closed after the test. */
     protected final RpcServer serve(Consumer<RpcServer.Builder> settings) {
         RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, serverProtocols())))
@@ -204,7 +204,7 @@ public abstract class DubboInteropContract {
         return server;
     }
 
-    /** Creates a Tern client, which is closed with the others. */
+    /** Creates a Tern client, which is closed after the test. */
     protected final RpcClient client(UnaryOperator<ClientTransportSettings> limits) {
         RpcClient made = RpcClient.builder()
                 .transport(new NettyClientTransport(
@@ -550,12 +550,12 @@ public abstract class DubboInteropContract {
         assertThat(saysTimeout((org.apache.dubbo.rpc.RpcException) theirs)).isTrue();
     }
 
-    /** Returns whether Dubbo can write attachments with capital letters or with non-text values on this JDK. */
+    /** Returns whether Dubbo on this JDK can write attachments with capital letters or non-text values. */
     protected boolean peerCarriesAttachments() {
         return true;
     }
 
-    /** Returns whether Dubbo's consumer got a timeout. */
+    /** Returns whether the exception of Dubbo's consumer is a timeout. */
     protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {
         return failure.isTimeout();
     }

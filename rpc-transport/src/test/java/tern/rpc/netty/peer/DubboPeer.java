@@ -14,7 +14,7 @@ import org.apache.dubbo.rpc.model.ApplicationModel;
 import org.apache.dubbo.rpc.model.FrameworkModel;
 import tern.rpc.endpoint.Endpoint;
 
-/** A real Apache Dubbo without a registry. Closing it takes long, so share one in a test class. */
+/** A real Apache Dubbo without a registry. Closing it is slow, so a test class should share one. */
 public final class DubboPeer implements AutoCloseable {
 
     private static final String SHUTDOWN_WAIT = "dubbo.service.shutdown.wait";
@@ -32,7 +32,7 @@ public final class DubboPeer implements AutoCloseable {
         config.setDumpEnable(false);
         this.protocol = new ProtocolConfig(protocol, freePort());
         this.protocol.setThreads(20);
-        // otherwise all instances on a machine use the same port
+        // otherwise all instances on a machine would use the same port
         config.setMetadataServicePort(this.protocol.getPort());
         application.getApplicationConfigManager().setApplication(config);
     }
@@ -89,7 +89,10 @@ public final class DubboPeer implements AutoCloseable {
         return reference.get();
     }
 
-    /** Returns the URL of a Tern provider. Dubbo would replace the loopback address by that of the machine. */
+    /**
+     * Returns the URL of a Tern provider. In a URL of its own, Dubbo would replace the loopback address by that of the
+     * machine.
+     */
     public String url(int port) {
         return protocol.getName() + "://127.0.0.1:" + port;
     }

@@ -21,7 +21,7 @@ import tern.rpc.serialization.hessian.RecordingLoader;
 
 /**
  * Figure R5 over a socket. Every class on Dubbo's block list and on hessian-lite's deny list must be refused by name
- * and never loaded, at every position of a value. The server refuses requests, and the client refuses answers.
+ * without being loaded, at every position of a value. The server refuses requests, and the client refuses answers.
  */
 @Timeout(300)
 public abstract class ForbiddenClassesContract {
@@ -50,7 +50,7 @@ public abstract class ForbiddenClassesContract {
                 return null;
             });
 
-    /** Exports the object, also for generic calls. */
+    /** Exports the object, with generic calls enabled. */
     protected abstract int serve(Class<?> type, Object served);
 
     /**
@@ -88,7 +88,7 @@ public abstract class ForbiddenClassesContract {
         }
     }
 
-    /** Returns a part of a message: texts are written with their length, bytes unchanged. */
+    /** Returns a part of a message. Texts are written with their length, bytes unchanged. */
     protected static byte[] wire(Object... parts) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (Object part : parts) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test class that lost a Netty buffer. It is registered for every test class of this module, because Netty
+ * Fails a test class that leaked a Netty buffer. It is registered for every test class of this module, because Netty
  * reads the settings of its leak detector when its first buffer class is loaded.
  */
 public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
@@ -47,7 +47,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         }
     }
 
-    /** Returns the buffers that were lost since the last call. */
+    /** Returns the buffers that were leaked since the last call. */
     static List<String> found() {
         for (int i = 0; i < 3; i++) {
             collectGarbage();
@@ -98,8 +98,8 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         }
 
         /**
-         * Returns whether Dubbo lost the buffer. Its Triple providers lose the messages of refused requests. Records
-         * with the frame logger are Dubbo's too, since Tern does not use that logger.
+         * Returns whether Dubbo leaked the buffer. Its Triple providers leak the messages of refused requests. Records
+         * that contain the frame logger are also Dubbo's, because Tern does not use that logger.
          */
         private static boolean isOfDubbo(String records) {
             return records.contains("org.apache.dubbo.") || records.contains("Http2InboundFrameLogger");

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBufAllocator;
 import org.junit.jupiter.api.Test;
 
-/** Ensures that the leak check can fail. Otherwise a broken detector would look like correct code. */
+/** Ensures that the leak check can fail. Otherwise a broken leak detector would look like correct code. */
 class LeakCheckTest {
 
     @Test

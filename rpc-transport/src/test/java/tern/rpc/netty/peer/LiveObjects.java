@@ -25,14 +25,14 @@ public record LiveObjects(Map<String, Count> byClass) {
 
     private static final Count NONE = new Count(0, 0);
     private static final int COLUMNS = 4; // number, objects, bytes, class
-    private static final String FILLER = "jdk.internal.vm.Filler"; // free space between objects
+    private static final String FILLER = "jdk.internal.vm.Filler"; // class of the free space between objects
 
     /**
-     * Collects garbage and counts the remaining objects. The result includes one more object of this class, as large as
-     * the result.
+     * Collects garbage and counts the remaining objects. The result includes one additional object of this class, which
+     * has the size of the result.
      */
     public static LiveObjects count() {
-        LiveObjects counted = parse(); // the second count also collects objects that waited for a cleaner
+        LiveObjects counted = parse(); // the second count also collects objects that were waiting for a cleaner
         try {
             return parse();
         } finally {
@@ -82,7 +82,7 @@ public record LiveObjects(Map<String, Count> byClass) {
         return byClass.values().stream().mapToLong(Count::bytes).sum();
     }
 
-    /** Returns one line for each class that takes at least 4 bytes per part, the largest first. */
+    /** Returns one line for each class that uses at least 4 bytes per part, the largest first. */
     public String each(int parts) {
         return byClass.entrySet().stream()
                 .filter(entry -> entry.getValue().bytes >= 4L * parts)

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
-/** Listens and gives every accepted socket to the test. */
+/** Listens on a port and passes every accepted socket to the test. */
 public final class RawServer implements AutoCloseable {
 
     private final ServerSocket listening;
@@ -129,7 +129,10 @@ public final class RawServer implements AutoCloseable {
         byte[] answer(RawFrame request);
     }
 
-    /** The system accepts connections until the accepting thread has left, so this method waits for that thread. */
+    /**
+     * Stops listening and waits for the accepting thread, because the system accepts connections until that thread has
+     * ended.
+     */
     public void stopListening() {
         try {
             listening.close();

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.LongPredicate;
 
-/** A socket that sends given bytes and reads frames. Used by one thread at a time; waits at most 30 seconds. */
+/** A socket that sends given bytes and reads frames. Used by one thread at a time. Waits at most 30 seconds. */
 public final class RawSocket implements AutoCloseable {
 
     private static final int PATIENCE_MILLIS = 30_000;
@@ -113,7 +113,11 @@ public final class RawSocket implements AutoCloseable {
         }
     }
 
-    /** Waits until the peer has closed; true if it sent nothing more before. */
+    /**
+     * Waits until the peer has closed.
+     *
+     * @return true if it sent nothing more before
+     */
     public boolean isClosedByPeer() {
         try {
             return in.read() < 0;
@@ -124,7 +128,7 @@ public final class RawSocket implements AutoCloseable {
         }
     }
 
-    /** Closes the output; input is still read. */
+    /** Closes the output. Input is still read. */
     public void endOutput() {
         try {
             socket.shutdownOutput();

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A relay between two peers of the dubbo protocol. It records the frames that pass. When one side ends its output, the
- * other side is informed and closes the connection itself. Listens on all addresses.
+ * A relay between two peers of the dubbo protocol. It records the forwarded frames. When one side ends its output, the
+ * relay passes this on, and the other side closes the connection itself. Listens on all addresses.
  */
 public final class Relay implements AutoCloseable {
 

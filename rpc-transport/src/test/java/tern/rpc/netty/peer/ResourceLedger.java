@@ -12,9 +12,9 @@ import tern.rpc.transport.ServerTransport;
 
 /**
  * Fails a test class that leaves resources behind. For each watched server these are calls in flight, places of the
- * limiter, bytes in budgets or queues, and connections. Threads of Tern count too; its timers and scheduled tasks end
- * with them. The ledger is registered for every test class of this module and checks those with a watched server.
- * {@link LeakCheck} checks buffers.
+ * limiter, bytes in budgets or queues, and connections. Threads of Tern count too. Timers and scheduled tasks need no
+ * check, because they end with these threads. The ledger is registered for every test class of this module and checks
+ * those with a watched server. {@link LeakCheck} checks buffers.
  */
 public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback {
 
@@ -22,7 +22,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
     private static final Set<WatchedTransport> WATCHED = ConcurrentHashMap.newKeySet();
     private static volatile Set<Thread> before = Set.of();
 
-    /** Watches a transport, which must hold nothing at the end of the test class. */
+    /** Watches a transport. It must hold no resources at the end of the test class. */
     public static ServerTransport watch(ServerTransport transport) {
         return watched(transport);
     }

@@ -23,7 +23,7 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
-/** Ensures that the ledger can fail. Otherwise a ledger that counts nothing would look like a clean server. */
+/** Ensures that this check can fail. Otherwise a check that counts nothing would look like a clean server. */
 class ResourceLedgerTest {
 
     /** The resources that a transport can leave behind. */

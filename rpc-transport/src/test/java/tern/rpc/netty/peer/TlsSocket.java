@@ -22,7 +22,7 @@ public final class TlsSocket implements AutoCloseable {
     /**
      * Connects and does the handshake.
      *
-     * @param own certificate of the client; null for none
+     * @param own the certificate of the client; null for none
      */
     public TlsSocket(int port, TestAuthority trusted, @Nullable Identity own, String... applicationProtocols)
             throws IOException {

@@ -24,8 +24,8 @@ final class WatchedTransport implements ServerTransport {
     }
 
     /**
-     * Describes each resource that is held for a call; empty between calls. Places of a tenant count as places of the
-     * limiter.
+     * Describes each resource that is held for a call; empty between calls. Places of a tenant are included in those of
+     * the limiter.
      */
     List<String> heldForCalls() {
         List<String> held = new ArrayList<>();

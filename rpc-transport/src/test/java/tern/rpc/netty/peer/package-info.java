@@ -1,4 +1,4 @@
-/** The other side of a connection for tests, byte by byte. */
+/** Implements the other side of a connection for tests, byte by byte. */
 @NullMarked
 package tern.rpc.netty.peer;
 

@@ -43,7 +43,7 @@ final class Entries implements Flow.Publisher<Entry> {
         @Override
         public void request(long more) {
             if (wanted.getAndAdd(more) != 0) {
-                return; // the thread that is publishing also publishes these
+                return; // the running loop of the publishing thread also publishes these entries
             }
             long left = more;
             do {

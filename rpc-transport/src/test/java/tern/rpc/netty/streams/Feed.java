@@ -17,7 +17,7 @@ import tern.rpc.netty.streams.FeedPlan.Way;
 /** One stream as its client sees it: the received messages and the end. Called by one thread at a time. */
 final class Feed {
 
-    /** Shared by all slow readers. */
+    /** A thread that all slow readers share. */
     private static final Executor SLOW = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "slow-readers");
         thread.setDaemon(true);
@@ -49,7 +49,7 @@ final class Feed {
     /**
      * Records an answer.
      *
-     * @return whether the plan cancels now
+     * @return whether the plan cancels at this point
      */
     boolean take(Entry entry) {
         if (entry.getAccount().length() != plan.sizeOf(received)) {
@@ -81,7 +81,7 @@ final class Feed {
         receipt = answer;
     }
 
-    /** Returns the next request to send. Cancels the call if the plan says so. */
+    /** Returns the next request to send. Cancels the call if that is part of the plan. */
     Entry give() {
         int index = sent;
         Entry entry = plan.entry(index);
@@ -102,7 +102,7 @@ final class Feed {
         return sent < plan.messages();
     }
 
-    /** Requests the first answers as the plan says. */
+    /** Requests the first answers as planned. */
     void askFirst(Runnable forAll, Runnable forOne) {
         switch (plan.reading()) {
             case EAGER -> forAll.run();
@@ -111,7 +111,7 @@ final class Feed {
         }
     }
 
-    /** Requests the next answer as the plan says. Called after each answer. */
+    /** Requests the next answer as planned. Called after each answer. */
     void askNext(Runnable forOne) {
         if (plan.reading() == Reading.ONE_BY_ONE) {
             SLOW.execute(forOne);
@@ -164,7 +164,7 @@ final class Feed {
         if (failure instanceof StatusException grpc) {
             return StatusCode.valueOf(grpc.getStatus().getCode().name());
         }
-        return StatusCode.CANCELLED; // the plan itself cancelled
+        return StatusCode.CANCELLED; // the cancellation was part of the plan
     }
 
     // ---- checks of the test

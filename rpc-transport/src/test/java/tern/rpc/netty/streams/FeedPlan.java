@@ -39,7 +39,7 @@ record FeedPlan(
 
     /** The speed of a client's reader. */
     enum Reading {
-        /** Reads answers as they arrive. */
+        /** Reads answers when they arrive. */
         EAGER,
         /** Requests the next answer after each one, on a thread that all such streams share. */
         ONE_BY_ONE,

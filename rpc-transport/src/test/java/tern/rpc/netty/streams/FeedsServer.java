@@ -21,7 +21,7 @@ import tern.rpc.StreamObserver;
 /** Implements {@link Feeds} and counts its streams that have not ended yet. */
 final class FeedsServer implements Feeds {
 
-    /** Streams whose service has not learned their end. */
+    /** Number of streams whose service has not been notified of the end. */
     private final AtomicInteger running = new AtomicInteger();
 
     int running() {
@@ -59,7 +59,9 @@ final class FeedsServer implements Feeds {
         private int entries;
         private long bytes;
 
-        /** @throws RpcException if the order is wrong or the plan says so */
+        /**
+         * @throws RpcException if the order is wrong, or if the plan contains a failure here
+         */
         void read(Entry entry) {
             if (FeedPlan.indexOf(entry.getAmount()) != entries) {
                 throw new RpcException(

@@ -110,8 +110,8 @@ final class FeedsSides implements AutoCloseable {
     }
 
     /**
-     * Runs all streams at once. Paused readers resume only after all other streams have ended, which shows that those
-     * do not depend on them.
+     * Runs all streams concurrently. Paused readers resume only after all other streams have ended, which shows that
+     * the other streams do not depend on them.
      */
     void run(FeedCaller caller, List<FeedPlan> plans) {
         List<Feed> all = plans.stream().map(Feed::new).toList();

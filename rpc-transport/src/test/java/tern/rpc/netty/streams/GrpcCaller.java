@@ -25,7 +25,9 @@ final class GrpcCaller implements FeedCaller {
     private final int window;
     private final ManagedChannel channel;
 
-    /** @param window initial window of streams and connection; a connection has at least 65,535 bytes */
+    /**
+     * @param window initial window of streams and connection; that of a connection is at least 65,535 bytes
+     */
     GrpcCaller(int port, GrpcMethods methods, int window) {
         this.methods = methods;
         this.window = window;

@@ -24,7 +24,9 @@ final class GrpcFeeds implements AutoCloseable {
     private final ExecutorService executor = Executors.newFixedThreadPool(8);
     private final Server server;
 
-    /** @param window initial window of streams and connections; a connection has at least 65,535 bytes */
+    /**
+     * @param window initial window of streams and connections; that of a connection is at least 65,535 bytes
+     */
     GrpcFeeds(int window) {
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Feeds.class.getName());
         GrpcMethods.FEEDS

@@ -25,7 +25,7 @@ record GrpcMethods(
     static final List<String> UP = List.of("collect", "collectFlux");
     static final List<String> BOTH = List.of("exchange", "exchangeFlux", "exchangeObserved");
 
-    /** The methods of {@link Feeds}; the id of a stream selects one. */
+    /** The methods of {@link Feeds}. The id of a stream selects one of them. */
     static final GrpcMethods FEEDS = new GrpcMethods(
             "methods of every Java shape",
             DOWN.stream().map(GrpcMethods::down).toList(),

@@ -10,7 +10,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.RpcException;
 
-/** The generated service. Half of its streams send while they are ready; the others block in {@code onNext}. */
+/** The generated service. Half of its streams send only while they are ready, the others block in {@code onNext}. */
 final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
 
     private static Status statusOf(RpcException failure) {
@@ -26,7 +26,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
             return;
         }
         int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
-        caller.setOnCancelHandler(() -> {}); // makes sending after a cancel harmless
+        caller.setOnCancelHandler(() -> {}); // with a handler, sending after a cancellation is harmless
         for (int i = 0; i < count && !caller.isCancelled(); i++) {
             caller.onNext(plan.entry(i));
         }

@@ -77,7 +77,7 @@ class ManyStreamsTest {
         sides.close();
     }
 
-    /** Creates streams with messages up to a size. A large number of streams includes readers of all kinds. */
+    /** Creates streams with messages up to a size. If there are many streams, all kinds of readers are included. */
     private static List<FeedPlan> plans(Way way, int streams, int messages, int bytes) {
         return IntStream.range(0, streams)
                 .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id)))
@@ -129,7 +129,7 @@ class ManyStreamsTest {
         run(wire, List.of(Way.DOWN), 1_000, 3, 16 << 10);
     }
 
-    /** Uses messages of a hundred bytes, so that very many wait at the same time. */
+    /** Uses messages of a hundred bytes, so that very many messages wait at the same time. */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_CLIENT"})
     void streamsOfSmallMessagesEnd(Wire wire) throws Exception {
@@ -137,8 +137,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * The unread streams exceed the initial window of a connection, but each stays below the amount that a server keeps
-     * per stream.
+     * The unread streams together exceed the initial window of a connection. Each one stays below the limit of a server
+     * for one stream.
      */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
@@ -173,7 +173,7 @@ class ManyStreamsTest {
         return number / 2 * 4 + number % 2;
     }
 
-    /** A server that fails a stream of requests also resets it, because it does not want the remaining requests. */
+    /** A server that fails a stream of requests also resets it, because it does not need the remaining requests. */
     @ParameterizedTest
     @EnumSource
     void streamsThatTheServerEndsEarlyDoNotEndTheirConnection(Wire wire) throws Exception {
@@ -189,7 +189,7 @@ class ManyStreamsTest {
         }
     }
 
-    /** A client whose window, or whose server's window, the test chooses. */
+    /** A client for which the test chooses the window of the client or of its server. */
     private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
 
         @Override
@@ -306,7 +306,7 @@ class ManyStreamsTest {
         return random.nextInt(3) == 0 ? withEnd(plan, random) : plan;
     }
 
-    /** Chooses a reader. A paused reader gets only streams that fit into the window of a bare client. */
+    /** Chooses a reader. Only a stream that fits into the window of a bare client gets a paused reader. */
     private static Reading anyReading(int allBytes, Random random) {
         return switch (random.nextInt(6)) {
             case 0 -> allBytes < 60_000 ? Reading.PAUSED : Reading.EAGER;

@@ -180,7 +180,7 @@ final class WebCaller implements FeedCaller {
                 .writeBytes(message);
     }
 
-    /** Sends one request, and the next one after it was written. */
+    /** Sends one request. Sends the next one after this one was written. */
     private static void sendNext(Feed feed, Http2StreamChannel stream) {
         if (!feed.hasMore()) {
             stream.writeAndFlush(new DefaultHttp2DataFrame(true));
@@ -220,7 +220,7 @@ final class WebCaller implements FeedCaller {
         private final Feed feed;
         private final ByteBuf unread = Unpooled.buffer();
         private @Nullable StatusCode end; // in the encoding of the form
-        private boolean whole; // the answer is a single text with the failure
+        private boolean whole; // true if the answer is a single text that contains the failure
         private int taken;
 
         Exchange(Feed feed) {
@@ -260,7 +260,7 @@ final class WebCaller implements FeedCaller {
             }
         }
 
-        /** Decodes the complete messages. */
+        /** Decodes all complete messages. */
         private void takeApart(Channel stream) throws InvalidProtocolBufferException {
             if (form == Form.EVENTS) {
                 takeEvents(stream);
@@ -359,7 +359,7 @@ final class WebCaller implements FeedCaller {
             }
         }
 
-        /** An answer before NO_ERROR is valid (RFC 9113, 8.1). Netty drops it if it is not read now. */
+        /** An answer before NO_ERROR is valid (RFC 9113, 8.1). Netty would drop it if it were not read now. */
         private void reset(Channel stream, long error) {
             if (error == Http2Error.NO_ERROR.code()) {
                 stream.config().setAutoRead(true);

@@ -1,4 +1,4 @@
-/** Tests of many streams at once on one connection, over every protocol with streams and with real peers. */
+/** Tests of many concurrent streams on one connection, over every protocol with streams and with real peers. */
 @NullMarked
 package tern.rpc.netty.streams;
 

@@ -21,7 +21,8 @@ import tern.rpc.netty.triple.WebClient.Version;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests DNS rebinding, where the name of a page resolves to the server, and answers that browsers could misinterpret.
+ * Tests DNS rebinding, where the host name of a web page resolves to the server, and answers that browsers could
+ * misinterpret.
  */
 @Timeout(60)
 class AllowedHostsTest {

@@ -56,7 +56,7 @@ import tern.rpc.reflection.ReflectionService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Health and reflection, called with gRPC's generated clients. */
+/** Tests health and reflection, called with gRPC's generated clients. */
 class BuiltInServicesTest {
 
     private final HealthService health = new HealthService();
@@ -292,7 +292,7 @@ class BuiltInServicesTest {
         }
     }
 
-    /** Requests the file that describes the method, as a tool does. */
+    /** Requests the file that describes the method, as a command-line tool does. */
     private MethodDescriptor described(String service, String method) throws Exception {
         try (Conversation conversation = new Conversation(peer.channel())) {
             return conversation
@@ -302,7 +302,7 @@ class BuiltInServicesTest {
         }
     }
 
-    /** Acts like a tool: requests the file, creates messages from JSON by it, and calls the method. */
+    /** Acts like a command-line tool: requests the file, uses it to create messages from JSON, and calls the method. */
     private String callAsTold(String service, String method, String json) throws Exception {
         MethodDescriptor described = described(service, method);
         return json(ClientCalls.blockingUnaryCall(

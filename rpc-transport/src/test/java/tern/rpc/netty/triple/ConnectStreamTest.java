@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Streams over Connect, request by request. */
+/** Tests single requests of Connect streams. */
 @Timeout(120)
 class ConnectStreamTest {
 
@@ -95,7 +95,9 @@ class ConnectStreamTest {
         assertThat(messages(answer)).containsExactly("A", "B");
     }
 
-    /** Timing decides whether the method answers before it has read all requests. The status must be the same. */
+    /**
+     * The method may answer before or after it has read all requests, depending on timing. The status must be the same.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"shoutLater", "shoutAll"})
     void bothWaysNeedHttp2HoweverTheMethodAnswers(String method) {
@@ -120,7 +122,8 @@ class ConnectStreamTest {
     }
 
     /**
-     * Over HTTP/1.1 the client reads the answer after it has sent the request, so both sides would wait for each other.
+     * Over HTTP/1.1 the client reads the answer only after it has sent the whole request, so both sides would wait for
+     * each other.
      */
     @Test
     void answerInTheMiddleOfARequestNeedsHttp2() {

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Unary calls over Connect, request by request. */
+/** Tests single requests of unary Connect calls. */
 @Timeout(120)
 class ConnectUnaryTest {
 

@@ -16,7 +16,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Clients that send control frames together with data are served. Clients that send only control frames are
+ * Clients that send control frames together with data must be served. Clients that send only control frames must be
  * disconnected.
  */
 @Timeout(120)
@@ -25,7 +25,7 @@ class ControlFramesTest {
     private static final String WORDS = "/" + Words.class.getName() + "/";
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
-    /** Slightly less than the largest message. */
+    /** Slightly less than the maximum size of a message. */
     private static final int LARGE = 8_380_000;
 
     private static final int FRAME_BYTES = 16 << 10;
@@ -127,7 +127,7 @@ class ControlFramesTest {
                             true,
                             0,
                             StringValue.of(String.valueOf(LARGE / 5)).toByteArray());
-                    wire.readUntil(() -> wire.begun(1).data.size() == 65_535); // as much as the windows allow
+                    wire.readUntil(() -> wire.begun(1).data.size() == 65_535); // as many bytes as the windows allow
                     for (int i = 0; i < 3_000; i++) {
                         wire.openWindow(1, 1); // only for the stream, so no data follows
                     }

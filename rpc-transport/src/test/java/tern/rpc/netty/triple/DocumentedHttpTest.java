@@ -135,7 +135,7 @@ class DocumentedHttpTest {
                     request.header(header[0], header[1]);
                 }
                 case "-N" -> {
-                    // only changes when curl prints, which does not matter here
+                    // an option that only changes when curl prints, which does not matter here
                 }
                 default ->
                     request.uri(URI.create(

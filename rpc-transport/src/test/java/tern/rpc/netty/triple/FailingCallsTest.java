@@ -69,8 +69,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Unary calls that fail, for each wire, step and kind of throwable. Each call must be answered and leave no resource
- * behind, and the next call on the connection must work.
+ * Tests unary calls that fail, for each protocol, step and kind of throwable. Each call must be answered and leave no
+ * resource behind, and the next call on the connection must work.
  */
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -79,7 +79,7 @@ class FailingCallsTest {
     private static final String PATH = "/" + Works.class.getName() + "/";
     private static final int THREADS = 2;
 
-    /** Thread names of the service and its answers, which no client uses. */
+    /** The names of the threads of the service and its answers. No client uses such names. */
     private static final Pattern SERVER = Pattern.compile("(rpc-worker|later).*");
 
     private static final Pattern CLIENT = Pattern.compile("(?!rpc-worker|later).*");
@@ -91,7 +91,7 @@ class FailingCallsTest {
         CompletableFuture<Part> later(Part part);
     }
 
-    /** Argument and result. hessian2 reads and writes their fields, JSON uses their accessors. */
+    /** Argument and result. hessian2 reads and writes their fields, whereas JSON uses their accessors. */
     public static final class Part implements Serializable {
 
         private static final long serialVersionUID = 1L;
@@ -170,8 +170,8 @@ class FailingCallsTest {
         }
 
         /**
-         * Returns whether the method counts as executed in the caller's failure; null if the call succeeds although
-         * this step fails.
+         * Returns whether the method counts as executed according to the caller's failure; null if the call succeeds
+         * although this step fails.
          */
         @Nullable
         Executed failsAs() {
@@ -209,7 +209,7 @@ class FailingCallsTest {
             return this == DUBBO || this == TRI || this == HTTP;
         }
 
-        /** Returns whether the protocol has this step. hessian2 calls no setters and, where it can, no constructors. */
+        /** Returns whether the protocol has this step. hessian2 calls no setters, and avoids constructors if it can. */
         boolean has(Step step) {
             return step.isOfClient() ? isRpc() : step != Step.CONSTRUCTOR || (this != DUBBO && this != TRI);
         }
@@ -262,7 +262,7 @@ class FailingCallsTest {
         }
     }
 
-    /** A registry whose timers fail on request. */
+    /** A meter registry whose timers fail on request. */
     private static final class Meters extends SimpleMeterRegistry {
 
         Meters() {
@@ -451,7 +451,8 @@ class FailingCallsTest {
                     continue;
                 }
                 for (Kind kind : Kind.values()) {
-                    if (step != Step.CLIENT_CALLBACK || kind != Kind.UNREADABLE) { // the JDK's futures rethrow this one
+                    // the JDK's futures rethrow this exception
+                    if (step != Step.CLIENT_CALLBACK || kind != Kind.UNREADABLE) {
                         rows.add(Arguments.of(wire, step, kind));
                     }
                 }

@@ -50,8 +50,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Streams that fail at the service or at its caller, for each step and kind of throwable. Each stream must end and
- * leave no resource behind on either side, and the next call on the connection must work.
+ * Tests streams that fail at the service or at its caller, for each step and kind of throwable. Each stream must end
+ * and leave no resource behind on either side, and the next call on the connection must work.
  */
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -136,7 +136,7 @@ class FailingStreamsTest {
             return name().startsWith("CLIENT");
         }
 
-        /** Returns whether the receiver of the answers fails. It may not learn the end of the stream then. */
+        /** Returns whether the receiver of the answers fails. It may then not be notified of the end of the stream. */
         boolean isOfReceiver() {
             return this == CLIENT_ON_SUBSCRIBE
                     || this == CLIENT_ON_NEXT
@@ -308,7 +308,7 @@ class FailingStreamsTest {
                     requests.onNext(Part.of("b"));
                     requests.onCompleted();
                 } catch (Throwable overOrPlanted) {
-                    // the end of the answers counts
+                    // the stream of answers determines the end of the call
                 }
                 return taker.end;
             }

@@ -74,7 +74,7 @@ class GatheredMessagesTest {
         while (all.readableBytes() >= Http2Frames.HEAD_BYTES) {
             int length = all.readUnsignedMedium();
             if (length > all.readableBytes()) {
-                return frames; // the connection preface
+                return frames; // skips the connection preface
             }
             int type = all.readByte();
             all.skipBytes(1);
@@ -121,7 +121,7 @@ class GatheredMessagesTest {
         add("abcdef");
         ChannelFuture first = write();
         add("g");
-        ChannelFuture second = write(); // keeps the order, although its single byte would fit
+        ChannelFuture second = write(); // queued to keep the order, although its single byte would fit
         codec.flush(context);
 
         assertThat(sent()).containsExactly(new Data(3, "abcd"));

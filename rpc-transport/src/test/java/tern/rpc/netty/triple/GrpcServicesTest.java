@@ -61,7 +61,7 @@ import tern.rpc.grpc.GrpcServices;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.server.ServiceExport;
 
-/** Services of grpc-java, exported by Tern and called by grpc-java's client. */
+/** Tests services of grpc-java that Tern exports and grpc-java's client calls. */
 class GrpcServicesTest {
 
     private static final Key<String> CALLER = Key.of("x-caller", Metadata.ASCII_STRING_MARSHALLER);
@@ -262,7 +262,7 @@ class GrpcServicesTest {
         assertThat(metadata.get(TOKEN)).containsExactly(1, 2, 0xff);
     }
 
-    /** Sends the headers of the request back before and after the answer. */
+    /** Returns the headers of the request before and after the answer. */
     private static final class Mirroring<Q, A> extends io.grpc.ForwardingServerCall.SimpleForwardingServerCall<Q, A> {
         private final Metadata received;
 
@@ -443,7 +443,7 @@ class GrpcServicesTest {
         calling.join();
     }
 
-    /** Records how a method learns that its caller has cancelled. */
+    /** Records how a method is notified that its caller has cancelled. */
     private static final class Cancelled {
         final CountDownLatch begun = new CountDownLatch(1);
         private final CompletableFuture<Void> handler = new CompletableFuture<>();

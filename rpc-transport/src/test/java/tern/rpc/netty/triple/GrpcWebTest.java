@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** gRPC-Web, request by request. */
+/** Tests single requests of gRPC-Web. */
 @Timeout(120)
 class GrpcWebTest {
 
@@ -189,7 +189,7 @@ class GrpcWebTest {
         assertStatus(send(version, text("shout", "AAAAA".getBytes(ISO_8859_1))), 3, "group of 4");
     }
 
-    /** Decodes each group separately, since padding may occur anywhere. */
+    /** Decodes each group separately, because padding may occur anywhere. */
     private static byte[] decoded(String text) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int at = 0; at < text.length(); at += 4) {

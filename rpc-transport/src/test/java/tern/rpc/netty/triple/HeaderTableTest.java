@@ -13,7 +13,7 @@ import io.netty.util.AsciiString;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Reads Tern's header blocks with Netty's decoder, which keeps the dynamic table of the other side. */
+/** Reads Tern's header blocks with Netty's decoder, which keeps the dynamic table of the receiving side. */
 class HeaderTableTest {
 
     private final HeaderTable table = new HeaderTable();

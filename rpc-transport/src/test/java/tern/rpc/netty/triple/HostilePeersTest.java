@@ -36,8 +36,8 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 
 /**
- * Figures R2, R6 and R7 of docs/figures/promises.md over sockets: attacks over HTTP/2 are disconnected, bombs are
- * refused, and honest clients that cancel are served.
+ * Figures R2, R6 and R7 of docs/figures/promises.md over sockets: attacks over HTTP/2 are disconnected, decompression
+ * bombs are refused, and honest clients that cancel calls are served.
  */
 @Timeout(1_200)
 class HostilePeersTest {
@@ -45,10 +45,10 @@ class HostilePeersTest {
     private static final String GREET = "/com.example.wire.GreetService/";
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
-    /** Number of frames by which an attack must be disconnected; each limit is smaller. */
+    /** An attack must be disconnected after at most this number of frames. Every limit of the server is smaller. */
     private static final int MAX_FRAMES = 3_000;
 
-    /** Open calls of the honest client; half of the server's limit. */
+    /** Number of open calls of the honest client. It is half of the server's limit. */
     private static final int MAX_OPEN = 512;
 
     /** Sends the frame with this number. The connection is open, and a request on stream 1 waits for its body. */
@@ -56,7 +56,7 @@ class HostilePeersTest {
         void frame(Http2Wire wire, int number);
     }
 
-    /** Bytes per write. Large writes keep the attack cheap for the attacker. */
+    /** Number of bytes per write. Large writes keep the attack cheap for the attacker. */
     private static final int PIECE_BYTES = 16 << 10;
 
     /** All bytes of each attack by name. */
@@ -92,7 +92,7 @@ class HostilePeersTest {
 
     private static void call(Http2Wire wire, int stream, String method, byte[] wrapper) {
         wire.request(stream, GREET + method, false);
-        for (int done = 0; done < wrapper.length + 5; ) { // in frames of allowed size
+        for (int done = 0; done < wrapper.length + 5; ) { // in frames of an allowed size
             byte[] framed = Http2Script.framed(0, wrapper);
             int length = Math.min(16 << 10, framed.length - done);
             boolean last = done + length == framed.length;
@@ -169,7 +169,9 @@ class HostilePeersTest {
         return ATTACKS.keySet().stream();
     }
 
-    /** @return code of the GOAWAY that ended the connection; null if there was none */
+    /**
+     * @return the code of the GOAWAY that ended the connection; null if there was none
+     */
     private Long attack(byte[] bytes) {
         try (Http2Wire wire = Http2Wire.connect(server.port())) {
             try {
@@ -199,7 +201,7 @@ class HostilePeersTest {
                 // reads until the server closes
             }
         } catch (IOException over) {
-            // closed with unread bytes, or no data within the timeout; the measured time shows which
+            // closed with unread bytes, or no data within the timeout; the measured time distinguishes the cases
         }
     }
 
@@ -213,7 +215,7 @@ class HostilePeersTest {
                 .isTrue();
     }
 
-    /** The block adds a field of 4 KB to the table and refers to it with one byte each time. */
+    /** The block adds a field of 4 KB to the table, and then refers to it repeatedly with one byte. */
     @Test
     void aTableOfHeadersIsNoBomb() {
         ByteArrayOutputStream block = new ByteArrayOutputStream();
@@ -270,8 +272,8 @@ class HostilePeersTest {
     }
 
     /**
-     * R6: time until an attack is disconnected. {@code -Dtern.flooders=50 -Dtern.flood-seconds=60} starts this number
-     * of attackers at once, which reconnect until the time is over.
+     * R6: measures the time until an attack is disconnected. {@code -Dtern.flooders=50 -Dtern.flood-seconds=60} starts
+     * this number of concurrent attackers, which reconnect until the time is over.
      */
     @Test
     @Tag("figures")
@@ -310,7 +312,7 @@ class HostilePeersTest {
         assertThat(worst).isLessThanOrEqualTo(TimeUnit.SECONDS.toNanos(1));
     }
 
-    /** R7: 2,000 calls a second, of which every fiftieth is cancelled. */
+    /** R7: 2,000 calls a second. Every fiftieth call is cancelled. */
     @Test
     @Tag("figures")
     void honestCancellerIsNotCut() {

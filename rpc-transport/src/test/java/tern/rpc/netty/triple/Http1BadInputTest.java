@@ -21,8 +21,8 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 
 /**
- * Requests that two parsers could interpret differently, and other invalid requests. Each is refused, and the bytes
- * after it are not read. A second connection works before and afterwards.
+ * Tests requests that two parsers could interpret differently, and other invalid requests. Each is refused, and the
+ * bytes after it are not read. A second connection works before and afterwards.
  */
 @Timeout(120)
 class Http1BadInputTest {

@@ -37,7 +37,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Blocking callers that write and read their own socket, and all events that end their wait. */
+/** Tests blocking callers that write and read their own socket, and all events that end their wait. */
 @Timeout(60)
 class Http1CallerTest {
 
@@ -413,7 +413,7 @@ class Http1CallerTest {
 
     @Test
     void idleConnectionsOfOneKindAreClosedForTheOther() throws Exception {
-        Notes notes = notes(1); // which belongs to the event loop
+        Notes notes = notes(1); // the only connection belongs to the event loop
 
         RawSocket callers = answered(notes);
         CompletableFuture<String> later = notes.later("x");

@@ -95,7 +95,7 @@ class Http1ClientTest {
         return notes;
     }
 
-    /** Returns the head of a request without its empty line. The body is read and dropped. */
+    /** Returns the head of a request without its empty line. The body is read and discarded. */
     private static String head(RawSocket socket) {
         StringBuilder head = new StringBuilder();
         while (head.indexOf("\r\n\r\n") < 0) {

@@ -32,11 +32,11 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Replays every captured HTTP/1.1 request against Tern's server. Differences are listed with their reason. */
+/** Replays every captured HTTP/1.1 request against Tern's server. Each difference is listed with its reason. */
 @Timeout(120)
 class Http1FixturesTest {
 
-    /** Compares Tern's answers with the captured ones. There are two if the first is an interim response. */
+    /** Compares Tern's answers with the captured ones. There are two answers if the first is an interim response. */
     private interface Expectation {
         void check(List<Answer> ours, List<Answer> captured);
     }
@@ -111,7 +111,7 @@ class Http1FixturesTest {
         for (String name : List.of("connection", "content-length", "transfer-encoding", "cache-control", "allow")) {
             assertThat(ours.header(name)).as(name).isEqualTo(captured.header(name));
         }
-        assertThat(ours.head()).doesNotContainKey("alt-svc"); // docs/wire-protocol.md 4.3
+        assertThat(ours.head()).doesNotContainKey("alt-svc"); // see docs/wire-protocol.md 4.3
     }
 
     private static void marked(String names) {
@@ -137,7 +137,9 @@ class Http1FixturesTest {
         }
     }
 
-    /** @param why reason for the reader of this table: a section of docs/wire-protocol.md or another one */
+    /**
+     * @param why the reason for the difference: a section of docs/wire-protocol.md or another reason
+     */
     private static void ours(String why, String name, Expectation expectation) {
         assertThat(why).isNotEmpty();
         CASES.put(name, expectation);

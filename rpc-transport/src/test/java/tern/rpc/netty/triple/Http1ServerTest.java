@@ -24,7 +24,7 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** A connection of HTTP/1.x from its first byte to its last. */
+/** Tests an HTTP/1.x connection from its first byte to its last. */
 @Timeout(120)
 class Http1ServerTest {
 
@@ -163,7 +163,7 @@ class Http1ServerTest {
         }
     }
 
-    /** A few of the answers fit into the buffers of the sockets; 200 do not. */
+    /** A few of the answers fit into the buffers of the sockets, but 200 do not. */
     @Test
     void peerThatDoesNotReadItsAnswersHasNoMoreMade() {
         int requests = 200;
@@ -239,7 +239,7 @@ class Http1ServerTest {
     void refusalLeavesTheConnectionOpenWhereTheRestOfTheRequestIsShort() {
         try (RawSocket socket = RawSocket.connect(serve().port())) {
             String refused = post("nothing", "\"" + "x".repeat(50_000) + '"');
-            send(socket, refused.substring(0, 200)); // the answer does not wait for the rest
+            send(socket, refused.substring(0, 200)); // the server answers before the rest arrives
             Answer answer = Http1Wire.read(socket);
             assertThat(answer.status()).isEqualTo(404);
             assertThat(answer.header("connection")).isEmpty();
@@ -453,7 +453,7 @@ class Http1ServerTest {
         }
 
         assertThat(begun(cancelled)).isEqualTo("lost");
-        letGo.countDown(); // its answer comes after the client has disconnected
+        letGo.countDown(); // the answer comes after the client has disconnected
         Await.until("its connection is gone", () -> server.connections() == 0);
         assertThat(begun).isEmpty();
     }

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import tern.rpc.netty.peer.RawSocket;
 
-/** Reads HTTP/1.1 answers with own code, because a library could hide errors. */
+/** Reads HTTP/1.1 answers without a library, because a library could hide errors. */
 final class Http1Wire {
 
     /** A source of bytes. */

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.triple.Http2Script.Frame;
 
 /**
- * A model of the reactions that RFC 9113 allows a server after each frame of a client. {@link #sent} records the
- * client's frames, {@link #came} the server's frames, and {@link #settled} checks for missing reactions. Each of them
+ * A model of the reactions that RFC 9113 allows a server after each frame of a client. {@link #sent} records the frames
+ * of the client, {@link #came} those of the server, and {@link #settled} checks for missing reactions. Each method
  * throws an AssertionError for a reaction that is not allowed.
  */
 final class Http2Model {
@@ -40,7 +40,7 @@ final class Http2Model {
     private static final int MAX_FRAME = 16 << 10;
     private static final long MAX_WINDOW = Integer.MAX_VALUE;
 
-    /** Up to this number of pings, or of empty DATA frames in a row, is not a flood. */
+    /** Up to this number of pings, or of consecutive empty DATA frames, is not a flood. */
     private static final int FEW = 3;
 
     /** The content of a header block, as known to the test that writes it. */
@@ -51,12 +51,12 @@ final class Http2Model {
         BROKEN
     }
 
-    /** One stream, from the first frame that opened it. */
+    /** One stream, starting with the frame that opened it. */
     private static final class Stream {
         private boolean peerEnded;
         private boolean peerReset;
-        private boolean faulty; // the peer violated a rule on this stream
-        private boolean begun; // the server sent headers
+        private boolean faulty; // true if the peer violated a rule on this stream
+        private boolean begun; // true if the server has sent headers
         private boolean ended;
         private boolean reset;
         private long window;
@@ -84,7 +84,8 @@ final class Http2Model {
     private boolean answerEnds;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
 
-    private final Set<Integer> resets = new HashSet<>(); // error codes that are allowed on the stream of the last frame
+    // error codes that are allowed in a reset of the last frame's stream
+    private final Set<Integer> resets = new HashSet<>();
     private final Set<Integer> goAways = new HashSet<>();
     private boolean mustFail;
     private int stream;
@@ -127,7 +128,7 @@ final class Http2Model {
         }
         if (blockOf != 0 && (frame.type() != Http2Script.CONTINUATION || frame.stream() != blockOf)) {
             connectionError(PROTOCOL_ERROR);
-            goAways.add(FRAME_SIZE_ERROR); // several rules may be violated at once
+            goAways.add(FRAME_SIZE_ERROR); // several rules may be violated by one frame
             return;
         }
         switch (frame.type()) {
@@ -213,7 +214,7 @@ final class Http2Model {
             if ((frame.flags() & Http2Script.END_HEADERS) != 0) {
                 endOfBlock();
             } else if (blockOf % 2 == 0) {
-                goAways.add(PROTOCOL_ERROR); // at once or later
+                goAways.add(PROTOCOL_ERROR); // immediately or later
             }
         }
     }
@@ -527,7 +528,7 @@ final class Http2Model {
         }
     }
 
-    /** Returns a frame that opens the windows for the answers of the tests, or null if a window would overflow. */
+    /** Returns a frame that opens the windows for the answers of the tests; null if a window would overflow. */
     @Nullable
     Frame nextCredit() {
         if (window < 1_000) {

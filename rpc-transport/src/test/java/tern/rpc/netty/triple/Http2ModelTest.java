@@ -24,8 +24,8 @@ import tern.rpc.netty.triple.Http2Script.Frame;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Sends random sequences of valid and invalid frames to a server. {@link Http2Model} checks every reaction.
- * {@code -Dtern.http2.seeds=100000} sets the number of sequences, and {@code -Dtern.http2.seed=N} runs one of them.
+ * Sends random sequences of valid and invalid frames to a server. {@link Http2Model} checks every reaction. {@code
+ * -Dtern.http2.seeds=100000} sets the number of sequences, and {@code -Dtern.http2.seed=N} runs only one of them.
  */
 @Timeout(3_600)
 class Http2ModelTest {
@@ -84,7 +84,7 @@ class Http2ModelTest {
                 .contains(Http2Model.PROTOCOL_ERROR, Http2Model.FRAME_SIZE_ERROR, Http2Model.COMPRESSION_ERROR);
     }
 
-    /** Checks that the model detects a second end of a stream, a lost answer, and a wrong error code. */
+    /** Checks that the model detects a stream that ends twice, a lost answer, and a wrong error code. */
     @Test
     void modelDetectsViolationsOfAServer() {
         assertSeen("not open", frames -> {
@@ -119,7 +119,7 @@ class Http2ModelTest {
                         .toList());
     }
 
-    /** The server resets each of these streams, and such resets count like those of a rapid reset. */
+    /** The server resets each of these streams, and these resets count like those of a rapid reset. */
     @Test
     void floodOfMalformedHeadersEndsTheConnection() {
         byte[] malformed = HttpFuzzTest.joined(Http2Script.block(REQUEST), Http2Script.block("X-Upper", "1"));
@@ -164,9 +164,9 @@ class Http2ModelTest {
         private final Random random;
         private final Http2Model model = new Http2Model();
         private final List<Frame> frames = new ArrayList<>();
-        private byte[] rest = {}; // rest of a header block that continues
+        private byte[] rest = {}; // rest of a header block that continues in other frames
         private int remembered; // number of fields in the dynamic table
-        private final boolean calm; // violates only rules of streams
+        private final boolean calm; // true if the sequence violates only rules of streams
 
         /** @param wire modifies the frames of the server */
         Sequence(long seed, UnaryOperator<List<Frame>> wire) {
@@ -223,7 +223,7 @@ class Http2ModelTest {
             return random.nextInt(n) == 0;
         }
 
-        /** Returns the id of a stream in any state, usually a known one. */
+        /** Returns the id of a stream in any state. It is usually a known stream. */
         private int anyStream() {
             if (calm || !oneIn(12)) {
                 return Math.max(1, model.newest() - 2 * random.nextInt(4));
@@ -370,7 +370,7 @@ class Http2ModelTest {
 
         private void priority(EmbeddedServer.Peer peer) {
             byte[] bytes = length(5);
-            Arrays.fill(bytes, 0, Math.min(4, bytes.length), (byte) 0); // depends on no stream
+            Arrays.fill(bytes, 0, Math.min(4, bytes.length), (byte) 0); // depends on no other stream
             send(peer, new Frame(Http2Model.PRIORITY, 0, anyStream(), bytes), null);
         }
 

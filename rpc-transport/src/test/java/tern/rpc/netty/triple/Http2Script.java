@@ -68,7 +68,7 @@ final class Http2Script implements AutoCloseable {
         }
     }
 
-    /** The data received on one stream. */
+    /** The data that was received on one stream. */
     static final class Request {
         final int stream;
         final Http2Headers headers;
@@ -118,7 +118,7 @@ final class Http2Script implements AutoCloseable {
         return bytes.array();
     }
 
-    /** Splits captured bytes into frames. DATA frames are split further to the frame size that Tern allows. */
+    /** Splits captured bytes into frames. DATA frames are split further into frames of the size that Tern allows. */
     static List<Frame> frames(byte[] captured) {
         List<Frame> frames = new ArrayList<>();
         ByteBuffer bytes = ByteBuffer.wrap(captured);

@@ -29,7 +29,7 @@ import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The reaction of a server to peers that are hostile, faulty or leaving. */
+/** Tests the reaction of a server to peers that are hostile, faulty or leaving. */
 @Timeout(60)
 class Http2ServerTest {
 
@@ -263,7 +263,7 @@ class Http2ServerTest {
         }
     }
 
-    /** The rest of the request may be on its way when the client learns that its headers were malformed. */
+    /** The rest of the request may be in flight when the client is notified that its headers were malformed. */
     @Test
     void restOfARequestWithMalformedHeadersDoesNotEndTheConnection() {
         byte[] malformed = HttpFuzzTest.joined(Http2Wire.block(ECHO), Http2Script.block("X-Upper", "1"));
@@ -396,7 +396,7 @@ class Http2ServerTest {
         }
     }
 
-    /** The rest was on its way when the server ended the stream, so the client did nothing wrong. */
+    /** The rest was in flight when the server ended the stream, so the client made no mistake. */
     @Test
     void restOfARequestThatWasAnsweredEarlyDoesNotEndTheConnection() {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {

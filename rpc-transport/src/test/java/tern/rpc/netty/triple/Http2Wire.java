@@ -137,7 +137,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Removes the end of the captured connection, which would reach the server before its answer is complete. */
+    /** Removes the end of the captured connection. It would reach the server before the server's answer is complete. */
     private static byte[] withoutEnd(byte[] captured) {
         ByteArrayOutputStream kept = new ByteArrayOutputStream();
         kept.write(captured, 0, PREFACE_BYTES);
@@ -222,7 +222,7 @@ final class Http2Wire implements AutoCloseable {
     static byte[] block(Http2Headers head) {
         ByteBuf block = Unpooled.buffer();
         try {
-            // Each block has its own table of size 0, since blocks are independent here.
+            // Each block gets its own table of size 0, because blocks are independent here.
             new DefaultHttp2HeadersEncoder(Http2HeadersEncoder.NEVER_SENSITIVE, false, 16, Integer.MAX_VALUE)
                     .encodeHeaders(1, head, block);
             byte[] bytes = new byte[block.readableBytes()];
@@ -305,9 +305,9 @@ final class Http2Wire implements AutoCloseable {
     }
 
     /**
-     * Asserts that these frames end the connection with a GOAWAY of this code. If a server closes with unread bytes,
-     * TCP resets the connection, and the reset can destroy the GOAWAY. The frames are then sent again on a new
-     * connection.
+     * Asserts that these frames end the connection with a GOAWAY of this code. If a server closes a connection that has
+     * unread bytes, TCP resets the connection, and the client may lose the GOAWAY. The frames are then sent again on a
+     * new connection.
      */
     static void assertCutOff(int port, Consumer<Http2Wire> frames, long code) {
         for (int attempt = 0; attempt < MAX_LOST_GOAWAYS; attempt++) {

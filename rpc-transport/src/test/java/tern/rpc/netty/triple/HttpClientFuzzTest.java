@@ -37,7 +37,7 @@ class HttpClientFuzzTest {
     private static final byte[] SETTINGS = frame(Http2Script.SETTINGS, 0, 0);
     private static final int FIRST_STREAM = 3;
 
-    /** Fewer inputs, since an input for a client costs several calls. */
+    /** Divisor of the number of inputs, because an input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final TripleSides sides = new TripleSides();

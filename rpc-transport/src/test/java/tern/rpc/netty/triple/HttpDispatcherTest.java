@@ -148,7 +148,7 @@ class HttpDispatcherTest {
                         row.name() + ", " + version, () -> row.expected().accept(sides.send(version, row.request()))));
     }
 
-    /** Connect's clients derive a code from the HTTP status alone, so the body must not contain another one. */
+    /** Connect's clients derive a code only from the HTTP status, so the body must not contain another code. */
     @TestFactory
     Stream<DynamicTest> refusalsOfHttpAreNoErrorsOfConnect() {
         return Stream.of("image/jpeg", "application/foo", "application/connect+foo", "application/grpc-web+foo")

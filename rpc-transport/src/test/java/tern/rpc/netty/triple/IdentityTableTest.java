@@ -45,9 +45,9 @@ import tern.rpc.transport.Token;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Attempts to bypass authentication, as a table of protocol, trick and policy. No request may be served or create an
- * argument. Each answer must equal the answer to the same request for an unknown name, so that strangers learn no
- * exported names.
+ * Tests attempts to bypass authentication, as a table of protocol, trick and policy. No request may be served or create
+ * an argument. Each answer must equal the answer to the same request for an unknown name, so that unauthenticated
+ * callers learn no exported names.
  */
 @Timeout(600)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -58,7 +58,7 @@ class IdentityTableTest {
     private static final String HEALTH = "grpc.health.v1.Health";
     private static final int LIMIT = 64 << 10;
 
-    /** Every exported name with an unknown name of the same length. */
+    /** Every exported name, with an unknown name of the same length. */
     private static final Map<String, String> TWINS = Map.of(
             "Vault", "Vaulz", "open", "opez", "read", "reaz", "shout", "shouz", "join", "joiz", "touch", "toucz", "sum",
             "suz");
@@ -84,7 +84,7 @@ class IdentityTableTest {
         }
     }
 
-    /** A change of a request that would be served otherwise. */
+    /** A change of a request that would otherwise be served. */
     private record Trick(String name, UnaryOperator<WebRequest> play) {
 
         @Override
@@ -93,7 +93,7 @@ class IdentityTableTest {
         }
     }
 
-    /** A form of HTTP with a request that it serves. */
+    /** An HTTP protocol, with a request that it serves. */
     private record Wire(String name, Version version, WebRequest request) {
 
         @Override
@@ -360,7 +360,7 @@ class IdentityTableTest {
                 if (policy == Policy.TOKEN
                         && wire.version() == Version.HTTP2
                         && wire.name().contains("GET")) {
-                    continue; // checked by the same code as over HTTP/1.1
+                    continue; // the same code is already tested over HTTP/1.1
                 }
                 for (Trick trick : tricks()) {
                     rows.add(new Row(policy, wire, trick));

@@ -25,7 +25,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 
-/** The memory for HTTP requests that are incomplete or not read by a worker yet. */
+/** Tests the memory for HTTP requests that are incomplete or wait for a worker. */
 class InboundBudgetHttpTest {
 
     private static final int MESSAGE = 512 << 10;

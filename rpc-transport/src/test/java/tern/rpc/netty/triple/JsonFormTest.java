@@ -41,7 +41,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** JSON calls over both versions of HTTP with Java's own client. */
+/** Tests JSON calls over both versions of HTTP with Java's own client. */
 @Timeout(120)
 class JsonFormTest {
 
@@ -81,13 +81,13 @@ class JsonFormTest {
         /** Sends response headers. */
         String headers();
 
-        /** Answers compressed if the caller accepts it. */
+        /** Compresses the answer if the caller accepts it. */
         String small(String text);
 
         /** Ends when the call is cancelled. */
         String never();
 
-        /** Sends numbers from 0, then fails if a way is given. */
+        /** Sends numbers from 0 on. Then it fails if a kind of failure is given. */
         void numbers(int count, @Nullable String how, StreamObserver<Integer> out);
 
         StreamObserver<String> gather(StreamObserver<Integer> out);

@@ -29,7 +29,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Requests and answers have separate limits on both sides of every protocol. */
+/** Tests that requests and answers have separate limits on both sides of every protocol. */
 class MessageLimitsTest {
 
     private static final int SMALL = 2_000;

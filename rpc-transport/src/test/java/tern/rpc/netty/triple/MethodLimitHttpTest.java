@@ -21,7 +21,7 @@ import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The limit of a method, with protocols that send its name before the request. */
+/** Tests the limit of a method over protocols that send the method's name before the request. */
 class MethodLimitHttpTest {
 
     /** A service for the tests. */

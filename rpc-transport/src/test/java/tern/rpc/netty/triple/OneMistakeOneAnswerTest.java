@@ -49,8 +49,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Compares the answers to one mistake over all protocols with a file for reviewers. {@code -Dmistakes.write=true}
- * writes the file again after a change.
+ * Compares the answers to the same mistake over all protocols with a file for reviewers. {@code -Dmistakes.write=true}
+ * rewrites the file after a change.
  */
 @Timeout(120)
 class OneMistakeOneAnswerTest {
@@ -340,12 +340,12 @@ class OneMistakeOneAnswerTest {
         }
     }
 
-    @SuppressWarnings("unchecked") // The exception is thrown, not cast.
+    @SuppressWarnings("unchecked") // the exception is thrown, not cast
     private static <E extends Throwable> Object sneaky(Throwable failure) throws E {
         throw (E) failure;
     }
 
-    /** Replaces parts that differ between runs. Client and server race to report a timeout. */
+    /** Replaces parts that differ between runs, because client and server race to report a timeout. */
     private static String uniform(String message) {
         return message.replaceAll("(127\\.0\\.0\\.1):\\d+|local:0", "<server>")
                 .replaceAll("(as )[0-9a-f]+\\)", "$1<id>)")

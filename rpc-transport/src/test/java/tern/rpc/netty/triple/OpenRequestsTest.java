@@ -26,7 +26,7 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Open requests count in the budgets with all their memory, however small their parts are. */
+/** Open requests must count in the budgets with all their memory, even if their parts are small. */
 @Timeout(120)
 class OpenRequestsTest {
 
@@ -35,7 +35,7 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
-    /** Below the size at which messages count at once. */
+    /** Less than the size at which messages count at once. */
     private static final int SMALL = 4_000;
 
     private static final byte[] MESSAGE =
@@ -158,7 +158,7 @@ class OpenRequestsTest {
 
         Await.until("the budget is used up", () -> held() > INBOUND);
         assertServed(connect(), 1);
-        assertThat(held()).isLessThan(1.9 * INBOUND); // the two requests send 2.3 times as much
+        assertThat(held()).isLessThan(1.9 * INBOUND); // the two requests together send 2.3 times this amount
     }
 
     @Test

@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure at one step of a call, for tests of the resources that it leaves behind. One failure is active at a time,
- * on threads of one kind.
+ * A planted failure at one step of a call, for tests of the resources that the call leaves behind. Only one failure is
+ * active at a time, on threads of one kind.
  */
 final class Planted {
 
@@ -106,12 +106,12 @@ final class Planted {
         step = null;
     }
 
-    /** Returns whether this step has to fail now. */
+    /** Returns whether this step must fail now. */
     static boolean isAt(Enum<?> here) {
         return step == here && threads.matcher(Thread.currentThread().getName()).matches();
     }
 
-    /** Throws the planted throwable, checked or not, if this step has to fail. */
+    /** Throws the planted throwable, checked or unchecked, if this step must fail. */
     static void at(Enum<?> here) {
         if (isAt(here)) {
             Planted.<RuntimeException>sneak(kind.make());

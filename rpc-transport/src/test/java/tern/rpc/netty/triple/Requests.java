@@ -164,10 +164,10 @@ final class Requests implements AutoCloseable {
     /** A stream and its received events. */
     static final class Opened implements ClientStream.Receiver {
 
-        /** Stands for null in queues. */
+        /** Represents null in queues. */
         static final Object NOTHING = "nothing";
 
-        /** Metadata, decoded messages, "ready", and at the end a Response or a Throwable. */
+        /** Metadata, decoded messages, "ready", and finally a Response or a Throwable. */
         final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
 
         /** Thrown instead of accepting a message. */
@@ -225,7 +225,7 @@ final class Requests implements AutoCloseable {
         @SuppressWarnings("unchecked")
         <T> T next(Class<T> type) {
             Object next = next();
-            while (next.equals("ready")) { // which may arrive at any time
+            while (next.equals("ready")) { // the event "ready" may come at any time
                 next = next();
             }
             if (!type.isInstance(next)) {

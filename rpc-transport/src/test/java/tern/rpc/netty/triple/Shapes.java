@@ -7,13 +7,13 @@ import tern.rpc.StreamObserver;
 import tern.rpc.WireName;
 
 /**
- * Streams with the types of Tern. A Dubbo provider uses the name of the Java interface whatever path is configured, so
- * this interface has the wire name of {@link DubboShapes}.
+ * Streams with the types of Tern. A Dubbo provider always uses the name of the Java interface as path, so this
+ * interface has the wire name of {@link DubboShapes}.
  */
 @WireName("tern.rpc.netty.triple.DubboShapes")
 public interface Shapes {
 
-    /** Sends 1 up to the given number. */
+    /** Sends the numbers from 1 to the given number. */
     Flow.Publisher<Integer> count(Integer last);
 
     CompletionStage<Integer> sum(Flow.Publisher<Integer> numbers);
@@ -30,7 +30,7 @@ public interface Shapes {
     /** Sends the same messages as {@link #download}, compressed. */
     void squeezed(Integer messages, StreamObserver<byte[]> out);
 
-    /** Answers whether the call has a deadline. */
+    /** Answers with the text whether the call has a deadline. */
     void limited(String text, StreamObserver<String> out);
 
     void say(StringValue text, StreamObserver<StringValue> out);

@@ -15,7 +15,7 @@ import tern.rpc.transport.Items;
 /** Implements {@link Shapes}. */
 final class ShapesServer implements Shapes {
 
-    /** Bytes of a message. */
+    /** Size of a message in bytes. */
     static final int LARGE = 256 << 10;
 
     /** Texts of endless streams that were cancelled. */

@@ -57,7 +57,7 @@ class StreamHistoryTest {
         assertThat(history.endedInOrder(Integer.MAX_VALUE)).isTrue();
     }
 
-    /** Compares the history with a map of all streams. */
+    /** Compares the history with a map that contains all streams. */
     @Test
     void lastStreamsAreRememberedWithAnyResult() {
         Random random = new Random(5);

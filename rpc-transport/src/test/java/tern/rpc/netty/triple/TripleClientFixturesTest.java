@@ -145,7 +145,7 @@ class TripleClientFixturesTest {
                 new Object[] {});
     }
 
-    /** Not replayed here: a consumer that could not write its argument, and streams. */
+    /** Requests that are not replayed here: one of a consumer that could not write its argument, and streams. */
     private static final List<String> CAPTURED_OTHERWISE =
             List.of("types-optional", "server-stream", "server-stream-fail", "bi-stream");
 
@@ -313,7 +313,7 @@ class TripleClientFixturesTest {
         }
     }
 
-    /** Returns the captured request. Its stream is 3, like that of Tern's request. */
+    /** Returns the captured request. Its stream id is 3, like that of Tern's request. */
     private static Request captured(String name) {
         byte[] whole = file("triple-h2/" + name + ".c2s.bin");
         List<Frame> frames = Http2Script.frames(Arrays.copyOfRange(whole, 24, whole.length));
@@ -366,7 +366,7 @@ class TripleClientFixturesTest {
         assertThat(ours.header("user-agent")).startsWith("tern-rpc");
         assertThat(ours.header("grpc-accept-encoding")).isEqualTo("gzip");
         assertThat(GrpcTimeout.parseNanos(ours.header("grpc-timeout"))).isPositive();
-        if (!name.startsWith("generic-pojo")) { // whose map has another order
+        if (!name.startsWith("generic-pojo")) { // the map of generic-pojo has another order
             assertThat(ours.body.toByteArray()).asHexString().isEqualTo(hex(captured.body.toByteArray()));
         }
     }
@@ -514,7 +514,7 @@ class TripleClientFixturesTest {
 
                 SCRIPTED.get(name).accept(outcome(pending));
                 if (name.equals("tri-goaway")) {
-                    // the client connects again when it has read the end
+                    // the client reconnects when it has read the end
                     try (Http2Script other = Http2Script.accept(server)) {
                         PendingCall next = Requests.send(connection, REQUESTS.call(method(GREET, "echo"), "y"));
                         other.answer(other.request().stream, wrapped("next"));

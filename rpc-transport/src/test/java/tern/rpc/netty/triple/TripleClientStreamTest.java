@@ -29,7 +29,7 @@ import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.netty.triple.Requests.Opened;
 import tern.rpc.transport.ClientConnection;
 
-/** Streams of the client against a scripted server. */
+/** Tests streams of the client against a scripted server. */
 @Timeout(60)
 class TripleClientStreamTest {
 
@@ -133,7 +133,7 @@ class TripleClientStreamTest {
         Http2Script script = Http2Script.accept(server);
         script.request();
         byte[] large = Http2Script.framed(0, new byte[(1 << 20) - 5]);
-        script.head(3, OK).data(3, large); // as much as the window of the stream allows
+        script.head(3, OK).data(3, large); // as many bytes as the window of the stream allows
 
         script.send(Http2Script.PING, 0, 0, NOTHING);
         Frame next = script.next();
@@ -365,7 +365,7 @@ class TripleClientStreamTest {
 
         assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
         assertThat(script.next(Http2Script.RST_STREAM).stream()).isEqualTo(3);
-        opened.stream.send(message); // dropped, since the stream has ended
+        opened.stream.send(message); // dropped, because the stream has ended
         assertThat(opened.stream.isReady()).isFalse();
     }
 
@@ -430,7 +430,7 @@ class TripleClientStreamTest {
         ping(script);
     }
 
-    /** The window holds some requests back when the stream ends. */
+    /** The window still holds some requests back when the stream ends. */
     @Test
     void unrequestedAnswerSurvivesRequestsThatCannotBeSent() {
         Opened opened = open("both");
@@ -449,7 +449,7 @@ class TripleClientStreamTest {
         assertThat(failure.status().description()).isEqualTo("enough");
     }
 
-    /** The leak check of this module finds answers that are not released. */
+    /** The leak check of this module detects answers that are not released. */
     @Test
     void answersThatWereLeftAreReleasedWhenACancelMeetsAWishForMore() {
         Opened opened = open("down", (Object) bytes("x"));
@@ -466,7 +466,7 @@ class TripleClientStreamTest {
         ping(script);
 
         requests.onEventLoop(
-                handler -> { // runs the request for more messages after the call is over
+                handler -> { // runs the request for more messages after the call has ended
                     opened.stream.request(1);
                     opened.pending.fail(RpcException.refusal(StatusCode.CANCELLED, "on purpose", Executed.MAYBE));
                 });
@@ -512,7 +512,7 @@ class TripleClientStreamTest {
         ping(script);
         opened.next(Metadata.class);
         script.close();
-        server.next(); // the client connects again when it notices the loss
+        server.next(); // the client reconnects when it notices the loss
         return opened;
     }
 

@@ -37,7 +37,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** Unary calls against a scripted server. */
+/** Tests unary calls against a scripted server. */
 @Timeout(60)
 class TripleClientTest {
 
@@ -769,7 +769,7 @@ class TripleClientTest {
         try {
             deed.accept(script);
         } catch (UncheckedIOException closed) {
-            // disconnected before it had sent all frames
+            // the client disconnected before all frames were sent
         }
 
         assertFailed(pending, StatusCode.UNAVAILABLE, Executed.MAYBE, reason);

@@ -50,7 +50,7 @@ class TripleForbiddenClassesTest extends ForbiddenClassesContract {
                 .port();
     }
 
-    @SuppressWarnings("unchecked") // The class was created as an implementation of this type.
+    @SuppressWarnings("unchecked") // created as an implementation of this type
     private static <T> ServiceExport export(Class<T> type, Object served) {
         return ServiceExport.of(type, (T) served);
     }

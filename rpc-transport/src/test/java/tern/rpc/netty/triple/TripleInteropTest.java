@@ -92,7 +92,7 @@ class TripleInteropTest extends DubboInteropContract {
         dubbo.provide(PbService.class, new DubboPbServer(), service -> {});
     }
 
-    /** Fails like an application of Dubbo. */
+    /** Fails as a Dubbo application would. */
     private static final class DubboPbServer implements PbService {
         @Override
         public StringValue hello(StringValue v) {
@@ -119,7 +119,7 @@ class TripleInteropTest extends DubboInteropContract {
         return dubbo.refer(DubboShapes.class, dubbo.url(port), reference -> {});
     }
 
-    /** Returns the status that Dubbo's consumer got, at any depth of the causes. */
+    /** Returns the status that Dubbo's consumer got, which may be at any depth of the causes. */
     private static TriRpcStatus status(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof StatusRpcException known) {
@@ -129,13 +129,13 @@ class TripleInteropTest extends DubboInteropContract {
         throw new AssertionError("no status in it", failure);
     }
 
-    /** On JDK 25 Dubbo 3.3.6 needs a JSON library for Triple's headers that it does not bring. */
+    /** On JDK 25, Dubbo 3.3.6 needs a JSON library for Triple's headers, but does not depend on one. */
     @Override
     protected boolean peerCarriesAttachments() {
         return Runtime.version().feature() < 25;
     }
 
-    /** Tern's status may arrive before Dubbo's own timer fires. Dubbo then reports it as a cause. */
+    /** Tern's status may arrive before Dubbo's own timer fires. Dubbo then reports the status as a cause. */
     @Override
     protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {
         return failure.isTimeout() || status(failure).code == TriRpcStatus.Code.DEADLINE_EXCEEDED;

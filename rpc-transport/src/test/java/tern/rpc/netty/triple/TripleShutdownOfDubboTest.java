@@ -21,8 +21,8 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tern's calls while a Dubbo provider of Triple stops. Dubbo stops all Triple servers of the process, so this test is
- * separate from the others.
+ * Tests calls of Tern while a Dubbo provider of Triple stops. Dubbo then stops all Triple servers of the process, so
+ * this test is separate from the others.
  */
 @Timeout(120)
 class TripleShutdownOfDubboTest {
@@ -41,9 +41,7 @@ class TripleShutdownOfDubboTest {
         }
     }
 
-    /**
-     * Dubbo sends no GOAWAY and closes its connections (docs/wire-protocol.md 3.11), so one or two calls may be lost.
-     */
+    /** Dubbo closes its connections without a GOAWAY (docs/wire-protocol.md 3.11), so one or two calls may be lost. */
     @Test
     void callsGoElsewhere() throws Exception {
         try (TripleSides sides = new TripleSides();

@@ -51,7 +51,7 @@ final class TripleSides implements AutoCloseable {
         return List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http));
     }
 
-    /** Exports the captured services, the first also as {@code g1} in version 1.2.3. */
+    /** Exports the captured services. The first one is also exported as {@code g1} in version 1.2.3. */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {
         GreetServer greet = new GreetServer();
         return serve(limits.apply(ServerTransportSettings.onPort(0)), HttpSettings.defaults(), builder -> {

@@ -25,13 +25,13 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The output of decompression counts in the memory for requests before it is produced. */
+/** Decompressed bytes must count in the memory for requests before they are produced. */
 @Timeout(120)
 class UnpackedRequestTest {
 
     private static final int BUDGET = 8 << 20;
 
-    /** More than a quarter of the budget, the share of one connection. */
+    /** More than a quarter of the budget, which is the maximum share of one connection. */
     private static final int TOO_MUCH = 3 << 20;
 
     @WireName("test.Texts")
@@ -55,13 +55,13 @@ class UnpackedRequestTest {
                 builder -> builder.export(ServiceExport.of(Texts.class, texts)));
     }
 
-    /** The ledger of resources detects bytes of requests that are not released. */
+    /** The resource check of the test class detects bytes of requests that are not released. */
     @AfterEach
     void close() throws Exception {
         sides.close();
     }
 
-    /** Returns random digits, which gzip cannot compress a hundredfold. */
+    /** Returns random digits. Gzip cannot compress them by a factor of a hundred. */
     private static String digits(int count) {
         StringBuilder text = new StringBuilder(count);
         Random random = new Random(count);

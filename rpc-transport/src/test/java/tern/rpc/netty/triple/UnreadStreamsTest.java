@@ -33,7 +33,7 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Streams whose callers read nothing or almost nothing must hold neither workers nor much memory. */
+/** Streams whose callers read nothing, or almost nothing, must occupy neither workers nor much memory. */
 @Timeout(120)
 class UnreadStreamsTest {
 
@@ -42,7 +42,7 @@ class UnreadStreamsTest {
     private static final int WORKERS = 10;
     private static final int STREAMS = 15;
 
-    /** Far more than a stream buffers. */
+    /** Number of messages, far more than a stream buffers. */
     private static final int MANY = 1_000_000;
 
     /** Streams that never block a worker. */
@@ -232,7 +232,8 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            Await.until("much waits", () -> unsent() > 900_000); // one stream may end before another has sent as much
+            // one stream may end before another one has sent the same amount
+            Await.until("much waits", () -> unsent() > 900_000);
 
             awaitFreeWorkers();
             assertOthersAreServed();

@@ -37,7 +37,10 @@ class UnreadUnaryAnswersTest {
     /** Connections that do not read are closed at this size, a quarter of {@code max-unsent-answers}. */
     private static final long MAX_BYTES = 8 << 20;
 
-    /** Small enough that answers are written as bytes. All pages together exceed the buffers of a socket. */
+    /**
+     * Size of an answer. It is small enough that answers are written as bytes. All answers together exceed the buffers
+     * of a socket.
+     */
     private static final int PAGE_BYTES = 8_000;
 
     private static final int PAGES = 6_000;

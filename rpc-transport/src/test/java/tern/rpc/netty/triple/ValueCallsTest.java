@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.server.ServiceExport;
 
-/** Methods of plain Java interfaces, called by a gRPC client that knows only their descriptors. */
+/** Tests methods of plain Java interfaces that are called by a gRPC client which knows only their descriptors. */
 class ValueCallsTest {
 
     interface Numbers {

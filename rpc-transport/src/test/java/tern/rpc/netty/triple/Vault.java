@@ -8,13 +8,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.RpcMethod;
 
-/** The service that strangers try to reach in tests. */
+/** The service that unauthenticated callers try to reach in tests. */
 public interface Vault {
 
     /** Number of created arguments. */
     AtomicInteger MADE = new AtomicInteger();
 
-    /** Whether the class of an argument was initialized that no served call uses. */
+    /** Whether an argument's class was initialized that no permitted call uses. */
     AtomicBoolean LOADED = new AtomicBoolean();
 
     @RpcMethod(readOnly = true)

@@ -40,7 +40,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.Token;
 
-/** Tokens and authorizers with every HTTP form of a call. */
+/** Tests tokens and authorizers over every HTTP protocol. */
 @Timeout(120)
 class WebIdentityTest {
 

@@ -1,6 +1,6 @@
 package tern.rpc.netty.triple;
 
-/** A request that is still being sent while its answer may arrive. */
+/** A request that is still being sent while its answer may already arrive. */
 interface WebStream {
 
     void send(byte[] piece);

@@ -18,7 +18,7 @@ interface Words {
     @RpcMethod(readOnly = true)
     String shoutJava(String text);
 
-    /** Does not allow GET. */
+    /** Does not permit GET. */
     StringValue write(StringValue text);
 
     /** Returns its arguments, which have the names of Connect's query parameters. */
@@ -42,7 +42,7 @@ interface Words {
     /** Ends when the call is cancelled. */
     Empty hang(Empty nothing);
 
-    /** Counts up to a number, then fails if a word follows. */
+    /** Counts up to a number. Then it fails if a word follows the number. */
     void count(StringValue upTo, StreamObserver<StringValue> answers);
 
     /** Returns all received texts joined. */

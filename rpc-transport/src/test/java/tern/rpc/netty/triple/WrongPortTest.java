@@ -39,12 +39,12 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A client that reaches a server of another protocol must name that protocol. Its call is not executed. */
+/** If a client reaches a server of another protocol, its failure must name that protocol. The call is not executed. */
 class WrongPortTest {
 
     private static final String HEARTBEAT_ANSWER = "dabb2214" + "0000000000000000" + "00000001" + "4e";
 
-    /** First bytes of servers, and their name in the error. */
+    /** The first bytes of servers, by their name in the error. */
     private static final Map<String, byte[]> SERVERS = Map.of(
             "HTTP/1.1", "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n".getBytes(US_ASCII),
             "HTTP/2", HexFormat.of().parseHex("00000604000000000000030000" + "0080"),
@@ -82,7 +82,9 @@ class WrongPortTest {
         }
     }
 
-    /** @param first bytes sent on every connection, at once or after the first read */
+    /**
+     * @param first the bytes sent on every connection, either at once or after the first read
+     */
     private void serve(byte[] first, boolean atOnce) {
         Thread thread = new Thread(() -> {
             while (!listening.isClosed()) {
@@ -160,10 +162,7 @@ class WrongPortTest {
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
     }
 
-    /**
-     * The client closes its socket first and records the reason afterwards. A call in between must report the reason
-     * too.
-     */
+    /** The client first closes its socket and then records the reason. A call in between must report the reason too. */
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri", "http"})
     void callThatComesWhileTheConnectionIsClosedSaysWhatAnswered(String protocol) throws Exception {

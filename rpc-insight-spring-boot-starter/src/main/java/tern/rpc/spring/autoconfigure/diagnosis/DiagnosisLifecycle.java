@@ -19,7 +19,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     private final RpcMeters meters;
     private final boolean recordMisses;
     private volatile @Nullable Thread thread;
-    private boolean failed; // used by the thread only
+    private boolean failed; // used only by the diagnosis thread
 
     DiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters, boolean recordMisses) {
         this.diagnostician = diagnostician;
@@ -66,7 +66,9 @@ final class DiagnosisLifecycle implements SmartLifecycle {
         }
     }
 
-    /** @return the time of the next second */
+    /**
+     * @return the time at which the next second is due
+     */
     private long step(long due) {
         long left = due - System.nanoTime();
         if (left <= 0) {

@@ -1,4 +1,7 @@
-/** The diagnosis of an application: watched second by second, shown by Actuator, logged when a miss begins and ends. */
+/**
+ * The diagnosis of an application. It runs every second, is shown by Actuator, and is logged when a miss begins and
+ * ends.
+ */
 @NullMarked
 package tern.rpc.spring.autoconfigure.diagnosis;
 

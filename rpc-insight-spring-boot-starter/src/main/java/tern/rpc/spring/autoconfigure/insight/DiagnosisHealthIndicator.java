@@ -9,8 +9,8 @@ import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnostician;
 
 /**
- * DEGRADED while more than one call in a hundred fails, is refused or hangs, with the first cause. Late calls alone do
- * not change the health.
+ * Reports DEGRADED, with the first cause, while more than one call in a hundred fails, is refused or hangs. Late calls
+ * alone do not change the health.
  */
 final class DiagnosisHealthIndicator extends AbstractHealthIndicator {
 

@@ -17,16 +17,16 @@ import tern.rpc.metrics.RpcReportPart;
 /** The current diagnosis, with earlier ones and figures. docs/diagnosis.md describes its JSON. */
 record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
 
-    /** Grows if a member changes its meaning or is removed. */
+    /** Increases when a member changes its meaning or is removed. */
     private static final int VERSION = 1;
 
     private static final int SHOWN_EPISODES = 5;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
 
     /**
-     * The JSON.
+     * The report as it becomes JSON.\n@param checked the expected and the measured effect of the last changed property;
+     * empty if there is none
      *
-     * @param checked what the last changed property was expected to bring and what it brought; empty if there is none
      * @param recorded the last flight recording; null if there was none
      * @param history the causes of misses within 24 hours, the oldest first
      * @param seconds the figures of the last ten minutes, the oldest first
@@ -72,7 +72,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
                 history.minutes());
     }
 
-    /** The diagnosis, and the last causes before it in a line each. */
+    /** The diagnosis, followed by one line for each of the last causes. */
     @Override
     public String text() {
         Diagnosis now = diagnostician.diagnosis();

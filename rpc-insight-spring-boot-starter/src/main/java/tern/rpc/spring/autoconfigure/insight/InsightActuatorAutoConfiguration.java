@@ -42,7 +42,7 @@ public final class InsightActuatorAutoConfiguration {
         return new DiagnosisPart(diagnostician);
     }
 
-    /** Shows failing calls as a status of its own, which Boot answers with 200. */
+    /** Shows failing calls as a separate status, which Boot answers with 200. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
     static final class HealthConfiguration {
@@ -54,7 +54,7 @@ public final class InsightActuatorAutoConfiguration {
             return new DiagnosisHealthIndicator(diagnostician, properties.downOnFailure());
         }
 
-        /** Boot ignores a status without a place in the order. */
+        /** Boot ignores a status that is missing in the configured order. */
         @Bean
         @ConditionalOnMissingBean
         @ConditionalOnProperty(
@@ -67,7 +67,9 @@ public final class InsightActuatorAutoConfiguration {
         }
     }
 
-    /** Without the endpoint of the RPC starter, which shows these reports as well. */
+    /**
+     * Creates the endpoint if the RPC starter is absent. The endpoint of the RPC starter shows these reports as well.
+     */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingClass("tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint")
     static final class AloneConfiguration {

@@ -11,7 +11,7 @@ import tern.rpc.pool.PoolSource;
 /** Every pool with its effective settings. */
 record PoolsPart(ObjectProvider<PoolSource> sources) implements RpcReportPart {
 
-    /** The pools for readers: times in milliseconds, -1 for unknown or unlimited. */
+    /** The pools in the JSON report. Times are in milliseconds; -1 means unknown or unlimited. */
     record Report(List<Pool> pools) {}
 
     /** The current state of a pool. */

@@ -14,7 +14,7 @@ import org.springframework.util.ClassUtils;
 /**
  * Switches Log4j 2 to asynchronous logging by setting Tern's configuration as the default of {@code logging.config}.
  * Does nothing for another logging system, without the disruptor, or if the application configures Log4j 2 itself.
- * Log4j only accepts the size and the full policy of the ring as system properties.
+ * Log4j accepts the size and the full policy of the ring only as system properties.
  */
 public final class AsyncLogging implements EnvironmentPostProcessor {
 
@@ -24,7 +24,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
 
     static final String POLICY = "log4j2.asyncQueueFullPolicy";
     static final String RING = "log4j2.asyncLoggerConfigRingBufferSize";
-    static final int RING_SIZE = 64 * 1_024; // docs/limits.md
+    static final int RING_SIZE = 64 * 1_024; // see docs/limits.md
 
     private static final String LOCATION = "logging.config";
     private static final List<String> EXTENSIONS = List.of("xml", "properties", "yaml", "yml", "json", "jsn");
@@ -47,7 +47,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
                 && LoggingSystem.get(loader).getClass().getSimpleName().equals("Log4J2LoggingSystem");
     }
 
-    /** Whether asynchronous logging is possible and no setting forbids it. */
+    /** Whether asynchronous logging is possible and not switched off. */
     static boolean isWanted(Environment environment, ClassLoader loader) {
         return environment.getProperty(PROPERTY, boolean.class, true)
                 && ClassUtils.isPresent(DISRUPTOR, loader)

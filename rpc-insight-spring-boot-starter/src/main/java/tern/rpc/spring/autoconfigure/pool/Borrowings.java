@@ -15,13 +15,13 @@ final class Borrowings {
     private final LongAdder heldNanos = new LongAdder();
     private final Holders holders = new Holders();
 
-    /** A borrowing starts. Returns the current time, for the next calls. */
+    /** Starts a borrowing. Returns the current time, which {@link #taken} expects. */
     long asked() {
         waiting.increment();
         return System.nanoTime();
     }
 
-    /** A borrowing succeeded. Returns the current time, for {@link #returned(long)}. */
+    /** Records that a borrowing succeeded. Returns the current time, which {@link #returned(long)} expects. */
     long taken(long askedAt) {
         long now = System.nanoTime();
         waiting.decrement();
@@ -30,7 +30,7 @@ final class Borrowings {
         return now;
     }
 
-    /** A borrowing succeeded, and the borrower is recorded until {@link #returned(Holders.Holder)}. */
+    /** Records that a borrowing succeeded, and remembers the borrower until {@link #returned(Holders.Holder)}. */
     Holders.Holder takenBy(long askedAt) {
         return holders.taken(taken(askedAt));
     }
@@ -44,14 +44,14 @@ final class Borrowings {
         return holders;
     }
 
-    /** A borrowing failed. */
+    /** Records that a borrowing failed. */
     void refused(long askedAt) {
         waiting.decrement();
         refused.increment();
         waitedNanos.add(System.nanoTime() - askedAt);
     }
 
-    /** A connection was returned to a pool that measures the duration itself. */
+    /** Records the return of a connection to a pool that measures the duration itself. */
     void returnedAfter(Duration time) {
         heldNanos.add(time.toNanos());
     }

@@ -20,7 +20,7 @@ import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties.Rejection;
 
 /**
  * Threads for one purpose of the application, with a bounded queue. A task of a served call keeps its {@link
- * ServerContext} and counts in its ledger. Thread-safe.
+ * ServerContext} and is recorded in its ledger. Thread-safe.
  */
 public final class BusinessPool extends ThreadPoolExecutor {
 
@@ -53,7 +53,7 @@ public final class BusinessPool extends ThreadPoolExecutor {
         allowCoreThreadTimeOut(true);
     }
 
-    /** A task since its submission. */
+    /** A submitted task. */
     private final class Task implements Runnable {
         private final Runnable work;
         private final long askedAt = borrowings.asked();
@@ -136,7 +136,7 @@ public final class BusinessPool extends ThreadPoolExecutor {
                         PoolSetting.Source.TUNED));
     }
 
-    /** Waits 5 seconds for tasks to end, then interrupts them. */
+    /** Waits up to 5 seconds for tasks to end, then interrupts them. */
     void stop() {
         shutdown();
         try {

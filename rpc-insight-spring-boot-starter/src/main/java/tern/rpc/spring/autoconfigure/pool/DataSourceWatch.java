@@ -21,8 +21,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Measures every data source that no library of its own is measured for: other pools, and data sources without one. A
- * data source that delegates keeps its class; its targets that are no beans are measured.
+ * Measures every data source that has no library-specific measurement: other pools, and data sources without a pool. A
+ * delegating data source keeps its class, and its targets are measured unless they are beans.
  */
 final class DataSourceWatch implements BeanPostProcessor {
 
@@ -62,7 +62,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         return isMeasured(source) ? source : watched(source, beanName);
     }
 
-    /** Whether the processor of its library measures a bean of this class. */
+    /** Whether a library-specific processor measures a bean of this class. */
     private static boolean isMeasured(DataSource source) {
         String type = source.getClass().getName();
         return type.startsWith(DRUID) || type.startsWith(HIKARI);
@@ -84,7 +84,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         }
     }
 
-    @SuppressWarnings("unchecked") // Spring declares the values as data sources
+    @SuppressWarnings("unchecked") // Spring declares the values to be data sources
     private void replace(
             Map<?, ?> targets, @Nullable DataSource first, String beanName, Consumer<DataSource> otherwise) {
         boolean found = false;
@@ -103,7 +103,7 @@ final class DataSourceWatch implements BeanPostProcessor {
 
     private DataSource watched(DataSource source, String wanted) {
         if (!WatchedDataSource.isPossible(source) || source.getClass().getName().startsWith(DRUID)) {
-            return source; // among others, a bean that is measured already
+            return source; // for example a bean that is already measured
         }
         for (DataSourceTargets library : libraries) {
             DataSource watched = library.watchedTarget(source, wanted);

@@ -8,8 +8,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
 /**
- * Matches if the application uses Druid: it is set in {@code spring.datasource.type}, or there is no other pool. If
- * HikariCP is also present, it is used, because some applications only use Druid's SQL parser.
+ * Matches if the application uses Druid. This is the case if {@code spring.datasource.type} names Druid or there is no
+ * other pool. If HikariCP is also present, HikariCP is used, because some applications only use Druid's SQL parser.
  */
 final class DruidChosen extends SpringBootCondition {
 

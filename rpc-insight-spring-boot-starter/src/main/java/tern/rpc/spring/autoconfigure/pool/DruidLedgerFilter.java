@@ -17,13 +17,13 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 
-/** Counts connections and statements of one pool, for the pool and for the ledger of the call. Thread-safe. */
+/** Counts the connections and statements of one pool, both for the pool and in the ledger of the call. Thread-safe. */
 final class DruidLedgerFilter extends FilterAdapter {
 
     private final String name;
     private final Borrowings borrowings = new Borrowings();
 
-    /** Who holds each physical connection. Bounded by the size of the pool. */
+    /** The holder of each physical connection. Bounded by the size of the pool. */
     private final Map<Long, Holders.Holder> holders = new ConcurrentHashMap<>();
 
     /** @param name the name of the pool */
@@ -165,7 +165,7 @@ final class DruidLedgerFilter extends FilterAdapter {
         return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql, keys));
     }
 
-    /** A driver that reads rows in portions waits here for the next one. */
+    /** Counts this wait, because a driver that reads rows in portions waits here for the next portion. */
     @Override
     public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {
         CallLedger ledger = CallLedger.current();

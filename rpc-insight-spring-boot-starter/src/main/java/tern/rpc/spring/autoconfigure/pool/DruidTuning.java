@@ -7,7 +7,7 @@ import tern.rpc.pool.Sizing;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
-/** Values for a pool that fails fast, opens all connections at the start, and wakes no thread without need. */
+/** Values for a pool that fails fast, opens all connections at start-up, and wakes no thread without need. */
 final class DruidTuning {
 
     static final String PREFIX = "spring.datasource.druid";
@@ -57,8 +57,8 @@ final class DruidTuning {
     }
 
     /**
-     * Sets a time limit for the driver. Druid does this itself for other drivers. Values in the URL or the connection
-     * properties are kept.
+     * Sets a time limit in the properties of the driver, as Druid itself does for other drivers. Values in the URL or
+     * the connection properties are kept.
      */
     private static void tellDriver(DruidDataSource pool, String name, int millis) {
         boolean said = pool.getUrl().contains(name + '=')

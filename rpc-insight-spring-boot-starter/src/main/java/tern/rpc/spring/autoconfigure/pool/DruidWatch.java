@@ -12,7 +12,7 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Adds the counting filter to every Druid pool, of Tern or of the application, before it opens. */
+/** Adds the counting filter to every Druid pool before it opens, whether Tern or the application created the pool. */
 final class DruidWatch implements BeanPostProcessor {
 
     private final ObjectProvider<PoolSources> sources;

@@ -12,10 +12,10 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Looks at executors of the application. */
+/** Takes snapshots of the application's executors. */
 final class ExecutorSnapshots {
 
-    /** The executor that Boot creates, whose values are properties. */
+    /** The executor that Boot creates and configures by properties. */
     private static final String BOOTS = "applicationTaskExecutor";
 
     private static final String PREFIX = "spring.task.execution.pool.";
@@ -31,7 +31,7 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * A pool starts no thread beyond its core size before its queue is full. Hence the core size limits it while the
+     * Starts no thread beyond the core size until the queue is full. The core size therefore limits the pool while the
      * queue has room.
      */
     private static List<PoolSetting> settings(ThreadPoolTaskExecutor executor, SettingOrigins origins) {

@@ -21,8 +21,8 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.CallTask;
 
 /**
- * Measures the executors of the application: each becomes a pool, and its tasks count for the calls that submit them.
- * Beans keep their types: a decorator is added to those of Spring, plain thread pools are wrapped in a subclass, and
+ * Measures the executors of the application. Each becomes a pool, and its tasks count for the calls that submit them.
+ * Beans keep their types: Spring's executors get a decorator, plain thread pools are wrapped in a subclass, and
  * executors without a public class in a proxy.
  */
 final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSingleton {
@@ -43,7 +43,7 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }
 
-    /** Sets a decorator in front of the one that the application may have set. */
+    /** Puts a decorator in front of any decorator that the application has set. */
     private static boolean decorate(
             Class<?> type, Object executor, String name, TaskTimes times, Consumer<TaskDecorator> set) {
         Field field = ReflectionUtils.findField(type, "taskDecorator", TaskDecorator.class);

@@ -87,11 +87,11 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
         sources.getObject()
                 .add(name, PoolSource.of(() -> snapshot(name, pool, borrowings, prefix), borrowings.holders()));
         return NativeDetector.inNativeImage()
-                ? pool // native images cannot create subclasses
+                ? pool // native images cannot create subclasses at run time
                 : WatchedDataSource.of(name, pool, borrowings);
     }
 
-    /** The prefix of the properties that are bound to the pool; null if the application's code sets its values. */
+    /** The prefix of the properties that are bound to the pool; null if the application sets the values in code. */
     private @Nullable String prefix(HikariDataSource pool, String beanName) {
         ApplicationContext application = context;
         ConfigurationPropertiesBean bound =

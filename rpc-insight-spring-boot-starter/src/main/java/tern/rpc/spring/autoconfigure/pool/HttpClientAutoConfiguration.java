@@ -44,7 +44,7 @@ public final class HttpClientAutoConfiguration {
     @ConditionalOnClass({WebClient.class, WebClientCustomizer.class})
     static class WebClientConfiguration {
 
-        /** Runs last, so that the time of the application's filters is not that of the peer. */
+        /** Runs last, so that the time of the application's filters does not count as time of the peer. */
         @Bean
         @Order(Ordered.LOWEST_PRECEDENCE)
         WebClientWatch rpcWebClientWatch() {

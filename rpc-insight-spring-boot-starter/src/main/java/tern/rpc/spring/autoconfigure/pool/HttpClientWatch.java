@@ -10,8 +10,8 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
 /**
- * Measures clients that are beans without having been made by Boot. They keep their request factory; it is wrapped in
- * place.
+ * Measures HTTP clients that are beans but were not created by Boot. They keep their request factory, which is wrapped
+ * in place.
  */
 final class HttpClientWatch implements BeanPostProcessor {
 

@@ -11,12 +11,12 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Measures each exchange of one client at two points: before it requests a connection, and with a connection. A body
- * read as a stream is read later and does not count. Thread-safe.
+ * Measures each exchange of one client at two points: before it requests a connection, and when it has one. A body that
+ * is read as a stream is read later, so its reading does not count. Thread-safe.
  */
 final class HttpExchanges {
 
-    /** More hosts do not change any advice. */
+    /** More hosts would not change any advice. */
     private static final int MAX_HOSTS = 64;
 
     /** The name of waits for a connection. Pools of HTTP clients are distinguished by their hosts. */
@@ -57,7 +57,8 @@ final class HttpExchanges {
     ClassicHttpResponse exchange(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
             throws IOException, HttpException {
         Wait wait = (Wait) scope.clientContext.getAttribute(Wait.NAME);
-        boolean first = wait != null && !wait.over; // a challenge repeats the exchange on the same connection
+        // after an authentication challenge, the exchange is repeated on the same connection
+        boolean first = wait != null && !wait.over;
         long takenAt = first ? borrowings.taken(wait.askedAt) : 0;
         if (first) {
             wait.over = true;
@@ -76,7 +77,7 @@ final class HttpExchanges {
         }
     }
 
-    /** The wait of one request; used by its thread only. */
+    /** The wait of one request. Used only by its thread. */
     private static final class Wait {
         static final String NAME = "rpc.connection-wait";
 

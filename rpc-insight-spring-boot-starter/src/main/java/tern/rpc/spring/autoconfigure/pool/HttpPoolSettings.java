@@ -6,7 +6,7 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * The validated settings of HTTP clients. If only the total is set, it also applies to one host; otherwise a lower
+ * The validated settings of HTTP clients. If only the total is set, it also applies to each host. Otherwise a lower
  * limit per host would silently reduce it.
  */
 record HttpPoolSettings(int maxTotal, int maxPerHost, Duration maxWait) {

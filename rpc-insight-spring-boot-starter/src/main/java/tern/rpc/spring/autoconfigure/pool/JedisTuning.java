@@ -10,7 +10,9 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.pool.Sizing;
 import tern.rpc.settings.PropertyCheck;
 
-/** Sets Tern's values in Boot's properties where the application has none, before Boot creates the pool. */
+/**
+ * Sets Tern's values in Boot's properties before Boot creates the pool. Properties of the application take precedence.
+ */
 final class JedisTuning implements BeanPostProcessor {
 
     static final String PREFIX = "spring.data.redis";

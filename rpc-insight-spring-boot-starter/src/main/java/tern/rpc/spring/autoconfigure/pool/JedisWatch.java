@@ -15,7 +15,9 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Replaces the connections of the client that Spring Data creates for a single server by measured ones. */
+/**
+ * Measures the connections of the client that Spring Data creates for a single server. It replaces them by subclasses.
+ */
 final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
 
     private final PoolSources sources;
@@ -37,7 +39,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
             return; // clusters and sentinels have several pools, which are not measured
         }
         PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
-        plain.close(); // it has no connection yet; its factory knows the address and the credentials
+        plain.close(); // the client has no connection yet; its factory knows the address and the credentials
         WatchedConnections connections = WatchedConnections.of(factory, typed(config));
         builder.connectionProvider(connections).commandExecutor(new DefaultCommandExecutor(connections));
         String name = sources.nameFor("jedis");
@@ -45,7 +47,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     }
 
     private static GenericObjectPoolConfig<Connection> typed(GenericObjectPoolConfig<?> config) {
-        @SuppressWarnings("unchecked") // the type is only used for the eviction policy, which reads no object
+        @SuppressWarnings("unchecked") // the type matters only for the eviction policy, which reads no object
         GenericObjectPoolConfig<Connection> typed = (GenericObjectPoolConfig<Connection>) config;
         return typed;
     }

@@ -23,7 +23,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Measures logging by Log4j 2: the time of callers in their ledgers, and the ring as a pool. */
+/** Measures logging by Log4j 2: the time of callers appears in their ledgers, and the ring as a pool. */
 final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, DisposableBean {
 
     private final LoggerContext context;
@@ -45,7 +45,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
         this.disruptor = disruptor;
     }
 
-    /** Log4j's context; null if another implementation serves its API. */
+    /** Log4j's context; null if Log4j's API is served by another implementation. */
     static @Nullable LoggerContext context() {
         return LogManager.getContext(false) instanceof LoggerContext core ? core : null;
     }
@@ -120,7 +120,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
                 .build();
     }
 
-    /** Counts the time of one appender for the call that writes the line. */
+    /** Counts the time of one appender in the ledger of the call that writes the line. */
     private static final class Watched extends AbstractAppender {
 
         private final Appender appender;

@@ -27,7 +27,9 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
     private final LoggerContext context;
     private final Consumer<AsyncAppender> pools;
 
-    /** @param pools takes each appender that has a queue */
+    /**
+     * @param pools receives each appender that has a queue
+     */
     LogbackWatch(LoggerContext context, Consumer<AsyncAppender> pools) {
         this.context = context;
         this.pools = pools;
@@ -44,7 +46,10 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
         });
     }
 
-    /** The queue of an appender. A caller that finds it full waits, unless the appender never blocks. */
+    /**
+     * A snapshot of the queue of an appender. A caller that finds the queue full waits, unless the appender never
+     * blocks.
+     */
     private static PoolSnapshot snapshot(String name, AsyncAppender queue) {
         int waiting = queue.getNumberOfElementsInQueue();
         return PoolSnapshot.builder(name, PoolKind.LOGGING, queue.getQueueSize())
@@ -70,7 +75,8 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 watched.setContext(context);
                 watched.setName(appender.getName());
                 watched.start();
-                logger.addAppender(watched); // first: a line may appear twice, but is never lost
+                // added before the original is removed: a line may appear twice, but is never lost
+                logger.addAppender(watched);
                 logger.detachAppender(appender);
             }
         }
@@ -95,7 +101,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 || (appender instanceof Watched watched && watched.appender instanceof AsyncAppender);
     }
 
-    /** Counts the time of one appender for the call that writes the line. */
+    /** Counts the time of one appender in the ledger of the call that writes the line. */
     private static final class Watched extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
         private final Appender<ILoggingEvent> appender;

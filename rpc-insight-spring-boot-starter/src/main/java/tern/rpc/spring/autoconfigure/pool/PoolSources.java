@@ -17,15 +17,15 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Registers pools. They are found while beans are created, and HTTP clients even later. Each becomes a bean of type
- * {@link PoolSource}, and gets its gauges when there is a registry. Thread-safe.
+ * Registers pools. Pools are found while beans are created, and HTTP clients even later. Each pool becomes a bean of
+ * type {@link PoolSource}. Its gauges are added as soon as there is a meter registry. Thread-safe.
  */
 final class PoolSources implements SmartInitializingSingleton {
 
     /** The sizes that every library accepts; Tern's properties are stricter. */
     static final PoolSetting.Range SIZES = new PoolSetting.Range(1, 10_000);
 
-    /** The highest number of registered pools. Otherwise repeatedly created clients would fill the memory. */
+    /** The highest number of registered pools. Without a limit, repeatedly created clients would fill the memory. */
     private static final int MAX_POOLS = 64;
 
     private final ConfigurableListableBeanFactory beans;
@@ -40,7 +40,7 @@ final class PoolSources implements SmartInitializingSingleton {
         this.registries = registries;
     }
 
-    /** A unique name: {@code http}, {@code http-2}. */
+    /** Returns a unique name, such as {@code http} or {@code http-2}. */
     synchronized String nameFor(String wanted) {
         String name = wanted;
         for (int i = 2; beans.containsSingleton(beanName(name)); i++) {

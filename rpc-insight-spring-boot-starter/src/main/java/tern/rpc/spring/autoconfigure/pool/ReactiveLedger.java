@@ -15,7 +15,7 @@ public final class ReactiveLedger {
         return context.put(KEY, ledger);
     }
 
-    /** The ledger of the chain; else the one of the current thread. */
+    /** The ledger of the chain. If there is none, the ledger of the current thread. */
     static CallLedger of(ContextView context) {
         CallLedger known = context.getOrDefault(KEY, null);
         return known == null ? CallLedger.current() : known;

@@ -8,8 +8,8 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Wraps every connection factory of Spring Data Redis in a subclass, to count commands. Taking a connection from it
- * does not wait: Jedis takes one for each command, and Lettuce shares one.
+ * Counts commands of Spring Data Redis by wrapping every connection factory in a subclass. Taking a connection from the
+ * factory does not wait: Jedis takes one for each command, and Lettuce shares one.
  */
 final class RedisWatch implements BeanPostProcessor {
 

@@ -7,8 +7,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.http.client.ClientHttpRequestFactoryBuilder;
 
 /**
- * Measures what Boot's builder of request factories creates: all clients of its RestClient.Builder, its
- * RestTemplateBuilder and of HTTP interfaces. A builder of the application keeps its class.
+ * Measures all clients whose request factory comes from Boot's builder: those of its RestClient.Builder, of its
+ * RestTemplateBuilder and of HTTP interfaces. A builder that the application provides keeps its class.
  */
 final class RequestFactoryWatch implements BeanPostProcessor {
 

@@ -10,12 +10,12 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Reserves the last places of the ring for WARN and ERROR. Lines of INFO and below are dropped and counted before they
- * reach them. Thread-safe.
+ * Reserves the last places of the ring for WARN and ERROR. Lines of INFO and below are dropped and counted when only
+ * these places are left. Thread-safe.
  */
 final class RingReserve extends AbstractFilter {
 
-    static final int RESERVE = 4 * 1_024; // docs/limits.md
+    static final int RESERVE = 4 * 1_024; // see docs/limits.md
 
     private final RingBufferAdmin ring;
     private final int reserve;
@@ -37,9 +37,10 @@ final class RingReserve extends AbstractFilter {
     @Override
     public Result filter(LogEvent event) {
         if (event.getThreadId() != Thread.currentThread().getId()) {
-            return Result.NEUTRAL; // the background thread also comes here, with lines from the ring
+            return Result.NEUTRAL; // the background thread also calls this, with lines from the ring
         }
-        CallLedger.current().add(Phase.LOGGING, 0); // too short to measure, but counted as a line
+        // counted as a line with time 0, because the time is too short to measure
+        CallLedger.current().add(Phase.LOGGING, 0);
         lines.increment();
         if (event.getLevel().isMoreSpecificThan(Level.WARN) || ring.getRemainingCapacity() > reserve) {
             return Result.NEUTRAL;

@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
-/** Measures the writing of log lines, for any logging library. */
+/** Measures the time that callers spend on log lines, for any logging library. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
 public final class RpcLoggingAutoConfiguration {
 
@@ -47,7 +47,7 @@ public final class RpcLoggingAutoConfiguration {
         }
     }
 
-    /** Matches if Log4j is active. Its jar alone is no proof, because a bridge may serve its API. */
+    /** Matches if Log4j is active. The presence of its jar is not enough, because a bridge may serve its API. */
     static final class Log4jActive extends SpringBootCondition {
 
         @Override

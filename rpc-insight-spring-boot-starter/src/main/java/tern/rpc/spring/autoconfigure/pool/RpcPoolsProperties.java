@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Values as they are written.
+ * The properties as the user writes them.
  *
  * @param tuned Whether pools of other libraries get sizes and waits derived from the target (rpc.slo) unless the
  *     application sets them. They are watched in any case.

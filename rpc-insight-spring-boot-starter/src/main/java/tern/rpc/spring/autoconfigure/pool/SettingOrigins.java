@@ -18,7 +18,7 @@ public final class SettingOrigins {
         this.binder = Binder.get(environment);
     }
 
-    /** Whether pools get Tern's values where the user has set none. */
+    /** Whether pools get Tern's values for settings that the user has not set. */
     public boolean isTuned() {
         return binder.bind("rpc.pools.tuned", Bindable.of(Boolean.class)).orElse(true);
     }
@@ -27,12 +27,14 @@ public final class SettingOrigins {
         return binder.bind(property, Bindable.of(Object.class)).isBound();
     }
 
-    /** The value; null if it is not set. */
+    /** The value of the property; null if it is not set. */
     public <T> @Nullable T value(String property, Class<T> type) {
         return binder.bind(property, Bindable.of(type)).orElse(null);
     }
 
-    /** @param otherwise the source of the value if the property is not set */
+    /**
+     * @param otherwise the source of the value if the user has not set the property
+     */
     public PoolSetting setting(String property, Object value, Source otherwise, Use use) {
         return new PoolSetting(property, text(value), isSet(property) ? Source.USER : otherwise, use);
     }

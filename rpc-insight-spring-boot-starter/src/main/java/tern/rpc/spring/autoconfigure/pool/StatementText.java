@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** Texts of SQL statements without their values, for diagnoses. Thread-safe. */
 final class StatementText {
 
-    /** Longer texts are cut; the beginning identifies the statement. */
+    /** Longer texts are cut off. The beginning identifies the statement. */
     private static final int MAX_LENGTH = 200;
 
     private static final int MAX_INPUT = 4_000;

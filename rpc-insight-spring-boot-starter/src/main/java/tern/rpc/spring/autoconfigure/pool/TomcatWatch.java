@@ -13,8 +13,8 @@ import org.springframework.boot.tomcat.TomcatConnectorCustomizer;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Gives the first connector of Tomcat a thread pool that measures, just before the connector would create its own. An
- * executor of the application, and that for virtual threads, stay.
+ * Replaces the thread pool of Tomcat's first connector by one that measures. This happens just before the connector
+ * would create its own. An executor of the application or for virtual threads is left in place.
  */
 final class TomcatWatch implements TomcatConnectorCustomizer {
 
@@ -54,7 +54,7 @@ final class TomcatWatch implements TomcatConnectorCustomizer {
         TomcatWorkers made = TomcatWorkers.of(endpoint);
         endpoint.setExecutor(made);
         ReflectionUtils.makeAccessible(internal);
-        ReflectionUtils.setField(internal, endpoint, true); // Tomcat resizes it and stops it, as its own
+        ReflectionUtils.setField(internal, endpoint, true); // then Tomcat resizes and stops it like its own
         boolean first = workers == null;
         workers = made;
         if (first) {

@@ -17,7 +17,10 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The thread pool that Tomcat creates for a connector; it also measures how long each request waits for a thread. */
+/**
+ * The thread pool that Tomcat creates for a connector. It additionally measures how long each request waits for a
+ * thread.
+ */
 final class TomcatWorkers extends ThreadPoolExecutor {
 
     static final String MAX = "server.tomcat.threads.max";
@@ -86,7 +89,7 @@ final class TomcatWorkers extends ThreadPoolExecutor {
         }
     }
 
-    /** A thread as Tomcat makes them. */
+    /** A thread as Tomcat creates them. */
     private static final class Worker extends TaskThread implements WaitedWorker {
         private long waitedNanos; // used by this thread only
 

@@ -14,10 +14,12 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 
-/** A proxy of a connection that measures its statements and its return. As thread-safe as the connection. */
+/**
+ * A proxy of a connection that measures its statements and its return. Exactly as thread-safe as the connection itself.
+ */
 final class WatchedConnection implements InvocationHandler {
 
-    /** Takes a connection from the pool. */
+    /** Supplies connections of a pool. */
     @FunctionalInterface
     interface Pool {
         @Nullable
@@ -36,7 +38,7 @@ final class WatchedConnection implements InvocationHandler {
     }
 
     /**
-     * Takes a connection. Returns it as it is if a data source behind this one measures it.
+     * Takes a connection. Returns it unchanged if a data source behind this one already measures it.
      *
      * @param name the name of the pool
      */
@@ -143,7 +145,7 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    /** Counts executions. */
+    /** Counts executions of statements. */
     private record WatchedStatement(
             Connection connection,
             Statement statement,
@@ -169,7 +171,7 @@ final class WatchedConnection implements InvocationHandler {
             };
         }
 
-        /** Without a fetch size the driver has read all rows before. */
+        /** Without a fetch size, the driver has already read all rows. */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {
             return result instanceof ResultSet rows && CallLedger.current().isOpen() && statement.getFetchSize() != 0
@@ -178,7 +180,7 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    /** Counts the reading of rows as time of their statement. */
+    /** Counts the time of reading rows for the statement. */
     private record WatchedRows(
             Statement statement, ResultSet rows, @Nullable String text) implements InvocationHandler {
 

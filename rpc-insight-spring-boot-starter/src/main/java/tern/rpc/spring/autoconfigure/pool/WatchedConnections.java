@@ -12,7 +12,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The connections of a Jedis client, which takes one for each command. Thread-safe. */
+/** The connections of a Jedis client, which takes one connection for each command. Thread-safe. */
 final class WatchedConnections extends PooledConnectionProvider {
 
     private static final String POOL = "jedis";

@@ -12,7 +12,7 @@ final class WatchedDataSource {
 
     private WatchedDataSource() {}
 
-    /** Whether a subclass can stand for the data source. */
+    /** Whether a subclass can replace the data source. */
     static boolean isPossible(DataSource source) {
         int modifiers = source.getClass().getModifiers();
         return Modifier.isPublic(modifiers) && !Modifier.isFinal(modifiers) && !AopUtils.isAopProxy(source);

@@ -15,12 +15,12 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.CallTask;
 
 /**
- * A proxy of an executor that hands the ledger of a call over to its tasks. Only for executors whose class is not
- * public, so that no code can depend on it. Thread-safe.
+ * A proxy of an executor that hands the ledger of a call over to its tasks. Only used for executors whose class is not
+ * public, so no code can depend on that class. Thread-safe.
  */
 final class WatchedExecutor implements InvocationHandler {
 
-    /** Tasks of a schedule wait for their time, not for a thread. */
+    /** Methods that submit tasks to run as soon as possible. Scheduled tasks wait for their time, not for a thread. */
     private static final Set<String> SUBMISSIONS = Set.of("execute", "submit", "invokeAll", "invokeAny");
 
     private final ExecutorService executor;

@@ -14,7 +14,7 @@ import tern.rpc.Phase;
 
 /**
  * A proxy of a Redis connection that counts commands. Commands inside a pipeline or a transaction are not round trips
- * and do not count; closing the pipeline does. As thread-safe as the connection.
+ * and do not count; closing the pipeline does. Exactly as thread-safe as the connection itself.
  */
 final class WatchedRedis implements InvocationHandler {
 

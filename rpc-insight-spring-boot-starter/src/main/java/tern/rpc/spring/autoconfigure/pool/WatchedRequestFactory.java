@@ -47,7 +47,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             this.request = request;
         }
 
-        /** An exchange that the client counts itself is not counted again. */
+        /** Does not count an exchange again if the client already counts it. */
         @Override
         public ClientHttpResponse execute() throws IOException {
             String name = HttpName.of(getMethod().name(), getURI());
@@ -90,7 +90,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         }
     }
 
-    /** A request whose body is written while it is sent. */
+    /** A request whose body is written while the request is sent. */
     private static final class StreamingRequest extends Request implements StreamingHttpOutputMessage {
         private final StreamingHttpOutputMessage message;
 
@@ -128,7 +128,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             return response.getHeaders();
         }
 
-        /** Reads what is left, so that the connection can be used again. */
+        /** Reads the rest of the body, so that the connection can be used again. */
         @Override
         public void close() {
             CallLedger ledger = CallLedger.current();
@@ -141,7 +141,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         }
     }
 
-    /** The body of an answer; the time of its reading belongs to the exchange. */
+    /** The body of an answer. The time of reading it counts for the exchange. */
     private static final class Body extends FilterInputStream {
         private final String name;
 

@@ -7,7 +7,9 @@ import org.springframework.boot.http.client.ClientHttpRequestFactoryBuilder;
 import org.springframework.boot.http.client.HttpClientSettings;
 import org.springframework.http.client.ClientHttpRequestFactory;
 
-/** Creates request factories that measure, by a builder of Boot. Customizers see the factory of the library. */
+/**
+ * Creates request factories that measure, by delegating to Boot's builder. Customizers see the library's own factory.
+ */
 final class WatchedRequestFactoryBuilder<T extends ClientHttpRequestFactory>
         implements ClientHttpRequestFactoryBuilder<ClientHttpRequestFactory> {
 

@@ -10,7 +10,10 @@ import reactor.core.publisher.Mono;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Counts the exchanges of Boot's WebClient for the call whose chain or thread makes them, up to the answer's headers. */
+/**
+ * Counts the exchanges of Boot's WebClient, up to the headers of the answer, for the call whose chain or thread makes
+ * them.
+ */
 final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction {
 
     @Override

@@ -1,4 +1,6 @@
-/** Pools of other libraries: sizes and waits from the target, watched and explained. */
+/**
+ * Pools of other libraries: derives their sizes and waits from the target, measures them, and explains their settings.
+ */
 @NullMarked
 package tern.rpc.spring.autoconfigure.pool;
 

@@ -17,10 +17,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/**
- * Counts web requests as the calls of an application. With an RPC server, its calls are those of the application, and
- * web requests are not counted.
- */
+/** Counts web requests as the calls of an application. If there is an RPC server, only RPC calls are counted. */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
         afterName = "tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration")
@@ -76,7 +73,7 @@ public final class InsightWebAutoConfiguration {
         return environment.getProperty(MANAGEMENT_PATH, "/actuator");
     }
 
-    /** Whether a path is the given one or below it. */
+    /** Whether a path equals the parent or is below it. */
     static boolean isBelow(String parent, String path) {
         return path.startsWith(parent) && (path.length() == parent.length() || path.charAt(parent.length()) == '/');
     }

@@ -18,9 +18,9 @@ import tern.rpc.CallLedger;
 import tern.rpc.spring.autoconfigure.pool.ReactiveLedger;
 
 /**
- * Keeps a ledger for each request of a reactive application, except those of Actuator. The ledger is that of the
- * thread until the first asynchronous step, goes along with tasks on Reactor's schedulers, and is in the context of the
- * chain for clients.
+ * Keeps a ledger for each request of a reactive application, except those of Actuator. Until the first asynchronous
+ * step, the ledger is that of the thread. After that it follows tasks on Reactor's schedulers, and clients find it in
+ * the context of the chain.
  */
 final class ReactiveCalls implements WebFilter, Ordered {
 
@@ -34,7 +34,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Before all other filters, whose time belongs to the request. */
+    /** Runs before all other filters, because their time belongs to the request. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -58,7 +58,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         });
     }
 
-    /** The first byte of the answer is about to be sent. */
+    /** Called when the first byte of the answer is about to be sent. */
     private static void committed(WebCalls.Call call, ServerWebExchange exchange) {
         MediaType type = exchange.getResponse().getHeaders().getContentType();
         if (type != null && StreamedTypes.isOne(type.toString())) {
@@ -66,7 +66,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         }
     }
 
-    /** Runs before the server learns of the end, because a servlet container then reuses request and response. */
+    /** Runs before the server notices the end, because a servlet container then reuses request and response. */
     private static void ended(
             WebCalls.Call call, ServerWebExchange exchange, @Nullable Throwable failure, AtomicBoolean ended) {
         if (!ended.compareAndSet(false, true)) {
@@ -80,7 +80,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         if (handler instanceof ResourceWebHandler) {
             call.drop();
         }
-        if (failure instanceof ErrorResponse mapped) { // its status is set after the filters
+        if (failure instanceof ErrorResponse mapped) { // Spring sets the status of this exception after the filters
             call.ended(mapped.getStatusCode().value(), null);
         } else {
             call.ended(status(exchange), failure);
@@ -91,12 +91,12 @@ final class ReactiveCalls implements WebFilter, Ordered {
         try {
             HttpStatusCode status = exchange.getResponse().getStatusCode();
             return status == null ? OK : status.value();
-        } catch (IllegalStateException e) { // its client has left, and the container took the response back
+        } catch (IllegalStateException e) { // the client has disconnected, and the container has recycled the response
             return OK;
         }
     }
 
-    /** Subscribes with the ledger of the call as that of the thread. */
+    /** Subscribes to the chain while the ledger of the call is that of the thread. */
     private static final class Served extends MonoOperator<Void, Void> {
         private final WebCalls.Call call;
 

@@ -17,7 +17,7 @@ import tern.rpc.spring.autoconfigure.pool.WaitedWorker;
 /** Keeps a ledger for each request of a servlet application, except those of Actuator. */
 final class ServletCalls extends OncePerRequestFilter implements Ordered {
 
-    /** The attribute of a request that holds its call. */
+    /** The request attribute that contains the call. */
     static final String CALL = ServletCalls.class.getName() + ".call";
 
     private final WebCalls calls;
@@ -28,7 +28,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Before all other filters, whose time belongs to the request. */
+    /** Runs before all other filters, because their time belongs to the request. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -41,7 +41,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
                 request.getRequestURI().substring(request.getContextPath().length()));
     }
 
-    /** The result of an asynchronous request is written by another dispatch. */
+    /** Runs for asynchronous dispatches too, because one of them writes the result of an asynchronous request. */
     @Override
     protected boolean shouldNotFilterAsyncDispatch() {
         return false;
@@ -81,7 +81,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         request.getAsyncContext().addListener(new End(call, response));
     }
 
-    /** Another thread writes the result. */
+    /** Continues the call on another thread, which writes the result. */
     private static void continueWith(
             WebCalls.Call call, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
@@ -122,7 +122,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
 
         @Override
         public void onTimeout(AsyncEvent event) {
-            // onComplete follows, with the status of the answer.
+            // onComplete follows, with the status of the answer
         }
 
         @Override
@@ -130,7 +130,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
             end(event.getThrowable());
         }
 
-        /** A new cycle of the same request has no listeners. */
+        /** Registers again, because a new asynchronous cycle of the request has no listeners. */
         @Override
         public void onStartAsync(AsyncEvent event) {
             event.getAsyncContext().addListener(this);

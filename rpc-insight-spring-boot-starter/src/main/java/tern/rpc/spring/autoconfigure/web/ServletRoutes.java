@@ -12,10 +12,10 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
 
-/** Tells each call its route and its kind as soon as Spring MVC has chosen a handler. */
+/** Sets the route and the kind of each call as soon as Spring MVC has chosen a handler. */
 final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
 
-    /** The packages of handlers with which operators ask an application. */
+    /** The package of handlers that operators use, such as those of Actuator. */
     private static final String BOOT = "org.springframework.boot.";
 
     private static final String ACTUATE = ".actuate.";
@@ -33,7 +33,10 @@ final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
         return true;
     }
 
-    /** For applications whose own configuration of Spring MVC has no interceptors. */
+    /**
+     * Reads route and kind after the request. Used if the application's own configuration of Spring MVC leaves out our
+     * interceptor.
+     */
     static void tell(WebCalls.Call call, HttpServletRequest request) {
         tell(call, request, request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));
     }

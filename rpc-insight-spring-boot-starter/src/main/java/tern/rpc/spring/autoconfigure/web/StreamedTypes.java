@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Media types of answers that never end, or end when their reader wants. */
+/** Media types of answers whose duration the reader decides, such as event streams. */
 final class StreamedTypes {
 
     private static final List<String> TYPES = List.of(

@@ -34,10 +34,10 @@ final class WebCalls implements CallSource {
     private static final String SERVICE = "web";
     private static final String PROTOCOL = "http";
 
-    /** The name of requests without a route, and of routes beyond the limit. */
+    /** The name of requests without a route, and of all routes beyond the limit. */
     static final String OTHERS = "others";
 
-    /** The largest number of routes with meters of their own. */
+    /** The largest number of routes with their own meters. */
     private static final int MAX_ROUTES = 1_000;
 
     private static final int TOO_MANY_REQUESTS = 429;
@@ -122,7 +122,7 @@ final class WebCalls implements CallSource {
                 .get(0);
     }
 
-    /** One request. Only the thread that began it may call {@link #resume} and {@link #leave}. */
+    /** One request. Only the thread that began the request may call {@link #resume} and {@link #leave}. */
     final class Call {
         private final String verb;
         private final String path;
@@ -147,13 +147,13 @@ final class WebCalls implements CallSource {
             return ledger;
         }
 
-        /** Makes this the call of the current thread. Returns what {@link #leave} restores. */
+        /** Makes this call the call of the current thread. Returns the value that {@link #leave} needs. */
         @Nullable
         CallLedger resume() {
             return CallLedger.replace(ledger);
         }
 
-        /** The thread leaves the call, which may end on another thread. */
+        /** Records that the thread leaves the call. The call may end on another thread. */
         void leave(@Nullable CallLedger before) {
             ledger.turnTo(Phase.UNATTRIBUTED);
             left = true;
@@ -165,42 +165,46 @@ final class WebCalls implements CallSource {
             pattern = known;
         }
 
-        /** The request is no call of the application: a file, or a question of the operator. */
+        /**
+         * Stops counting the request, because it is not a call of the application but asks for a file or comes from an
+         * operator.
+         */
         void drop() {
             dropped = true;
             running.remove(this);
         }
 
-        /** The answer is a stream, whose duration its reader decides. */
+        /** Records that the answer is a stream, whose duration its reader decides. */
         void streams() {
             stream = true;
             running.remove(this);
         }
 
-        /** The request waits for something to happen, as long polls do. */
+        /** Records that the request waits for an event, as in long polling. */
         void waitsForEvent() {
             waitsForEvent = true;
         }
 
-        /** Whether nobody works on a request that waits for an event. */
+        /** Whether the request waits for an event while no thread works on it. */
         private boolean isIdle() {
             return waitsForEvent && left && ledger.parts().isEmpty();
         }
 
         /**
-         * The answer is complete. Any thread may call this, once.
+         * Completes the call with its answer. Called once, on any thread.
          *
          * @param status the status of the answer
          */
         void ended(int status, @Nullable Throwable failure) {
-            ledger.joinPresentPart(); // a task may complete the call
+            ledger.joinPresentPart(); // the call may be completed by a task
             long now = clock.nanoTime();
             long took = now - started;
             if (!dropped) {
                 count(status, failure, took, now);
             }
             ledger.end();
-            running.remove(this); // last, so that a reader who misses the call here finds it in the meters
+            // removed last, so that a reader who no longer finds the call here finds it in the meters
+            running.remove(this);
         }
 
         private void count(int status, @Nullable Throwable failure, long took, long now) {
@@ -218,7 +222,7 @@ final class WebCalls implements CallSource {
             }
         }
 
-        /** Whether most of the time was a wait for an event that no known work explains. */
+        /** Whether most of the time was spent waiting for an event, and no known work explains it. */
         private boolean hasWaited(long took, long now) {
             return waitsForEvent && ledger.nanos(Phase.UNATTRIBUTED, now) > took / 2;
         }

@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Code run as a call, and what is known about it afterwards. */
+/** Runs code as a call and keeps the ledger of the call. */
 final class Calls {
 
     private Calls() {}
@@ -26,7 +26,7 @@ final class Calls {
         return ledger;
     }
 
-    /** The names of operations of this kind that were long enough to have one. */
+    /** The names of those operations of this kind that lasted long enough to be named. */
     static List<String> names(CallLedger ledger, Phase kind) {
         return ledger.named().stream()
                 .filter(entry -> entry.kind() == kind)

@@ -25,7 +25,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Data sources of all kinds, each measured once and not changed. */
+/** Checks that data sources of all kinds are measured exactly once and do not change their behaviour. */
 @Timeout(120)
 class DataSourceWatchTest {
 
@@ -124,7 +124,7 @@ class DataSourceWatchTest {
     void connectionAndStatementCountOnce(String name) {
         application.run(there -> {
             DataSource source = there.getBean(name, DataSource.class);
-            query(source); // a lazy data source asks for the defaults of connections once
+            query(source); // a lazy data source queries the defaults of connections once
 
             CallLedger call = Calls.ledgerOf(() -> query(source));
 

@@ -26,7 +26,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 
-/** Executors of an application, watched and not changed. */
+/** Checks that executors of an application are measured without changing their behaviour. */
 @Timeout(120)
 class ExecutorWatchTest {
 

@@ -34,7 +34,7 @@ import org.springframework.web.reactive.function.client.WebClient;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Each exchange of each client counts once, under the name of its host. */
+/** Checks that each exchange of each client counts once, under the name of its host. */
 @Timeout(120)
 class HttpClientWatchTest {
 

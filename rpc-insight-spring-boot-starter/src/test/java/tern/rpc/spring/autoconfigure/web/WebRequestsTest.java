@@ -24,7 +24,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** The kinds of web requests, on each server. */
+/** Tests all kinds of web requests on each server. */
 @Timeout(600)
 class WebRequestsTest {
 
@@ -99,7 +99,7 @@ class WebRequestsTest {
             CompletableFuture<HttpResponse<String>> poll = send(there, "/poll");
             EventController events = there.getBean(EventController.class);
             while (!poll.isDone()) {
-                events.next.setResult("now"); // has no effect before the request is there
+                events.next.setResult("now"); // setResult has no effect before the request is there
                 Thread.onSpinWait();
             }
 
