@@ -52,7 +52,7 @@ public final class AttemptBudget {
         return calls.sum();
     }
 
-    /** Takes one attempt from the budget, if there is one. */
+    /** Takes one attempt from the budget. Returns false if the budget is spent. */
     public synchronized boolean spend() {
         double allowed = allowed(); // this may begin a new window
         if (spent + 1 > allowed) {

@@ -321,8 +321,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * A slow or failing provider that shall get a copy of an idempotent call, whose caller does not wait for it. It
-     * returns a provider once a second at most; null if there is none.
+     * Returns a slow or failing provider that should get a copy of an idempotent call. The caller does not wait for the
+     * copy. Returns a provider at most once a second; null if there is none.
      *
      * @param tag the tag of the call; empty for that of the reference
      */

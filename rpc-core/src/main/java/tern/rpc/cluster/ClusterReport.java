@@ -17,9 +17,9 @@ import tern.rpc.transport.ClientConnection;
  * @param since the time since which the state holds
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
- * @param held the number of providers that it does not list any more and that still answer
- * @param heldFor the time since which providers are held; zero if none is
- * @param heldWhy the change of the list that was not obeyed; empty if no provider is held
+ * @param held the number of providers that the source no longer lists but that still answer
+ * @param heldFor the time for which providers have been held; zero if none are
+ * @param heldWhy the change of the list that was not applied; empty if no provider is held
  * @param providers the providers that the client connects to
  */
 public record ClusterReport(
@@ -48,15 +48,15 @@ public record ClusterReport(
      * @param heard whether its server has sent something on the connection; true if this is not known
      * @param lastFailure the reason why it is not connected; empty if it is
      * @param nextAttempt the time until the next attempt to connect that needs no call; null if none is planned
-     * @param held whether the source does not list it any more
-     * @param known whether it answered since it was connected
+     * @param held whether the source no longer lists it
+     * @param known whether it has answered since it was connected
      * @param stalledFor the time since which it is silent although calls wait for it; zero if it is not
      * @param cost its response time as a multiple of the usual one
      * @param score the number that load balancing compares; a lower one is better
-     * @param inFlight calls and streams without an end
+     * @param inFlight calls and streams that have not ended
      * @param calls calls and streams since the start of the client, of all references that use the connection
      * @param shareOfLastMinute its share of the calls of this reference within the last minute, from 0 to 1
-     * @param ejectedFor the time until it gets calls again; zero if it is not ejected
+     * @param ejectedFor the remaining time of its ejection; zero if it is not ejected
      * @param ejectedWhy the reason of the last ejection; empty if there was none
      * @param ejections the number of ejections since the start of the client
      */

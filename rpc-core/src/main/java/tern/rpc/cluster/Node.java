@@ -144,13 +144,13 @@ public final class Node {
         }
     }
 
-    /** A copy of an idempotent call is about to be sent as a probe. */
+    /** Records that a copy of an idempotent call is about to be sent as a probe. */
     public void beginCopy(long now) {
         counts.copied();
         begin(now);
     }
 
-    /** A stream is about to be opened, which may be silent for as long as its users like. */
+    /** Records that a stream is about to be opened. A stream may be silent for any time. */
     public void beginStream() {
         calls.increment();
         streams.incrementAndGet();
@@ -355,7 +355,7 @@ public final class Node {
         return now - nextProbeNanos >= 0;
     }
 
-    /** Takes the right to send a probe. At most one thread gets it in this time. */
+    /** Reserves the right to send a probe. At most one thread gets it in this period. */
     boolean takeProbe(long now, long pauseNanos) {
         long due = nextProbeNanos;
         return now - due >= 0 && PROBE.compareAndSet(this, due, now + pauseNanos);

@@ -109,7 +109,7 @@ final class Survey {
         target.callsOfLastMinute(now);
     }
 
-    /** Starts an attempt to connect to one of the providers out of reach, a different one each time. */
+    /** Starts an attempt to connect to one unreachable provider, a different one each time. */
     private void attemptOne(List<Target> targets) {
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get(Math.floorMod(turn++, targets.size()));
@@ -164,14 +164,14 @@ final class Survey {
         return suspect.get() != null;
     }
 
-    /** A provider that a call shall try, because no probes are possible; null if there is none. */
+    /** A provider that the next call should try, because no probes are possible; null if there is none. */
     @Nullable
     Target takeTrial() {
         return trial.get() == null ? null : trial.getAndSet(null);
     }
 
     /**
-     * A provider that shall get a copy of an idempotent call; null if there is none.
+     * A provider that should get a copy of an idempotent call; null if there is none.
      *
      * @param among the providers that may take the call
      */

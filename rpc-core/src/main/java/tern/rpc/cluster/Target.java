@@ -41,7 +41,7 @@ public final class Target implements Candidate {
         return lastMinute.of(retries.calls(), now);
     }
 
-    /** The connection, which is opened if that was not done yet. */
+    /** The connection. Opens it if necessary. */
     public ClientConnection connection() {
         return node.connection();
     }

@@ -65,7 +65,7 @@ public enum RpcMeter {
     /** {@code ping} for a silent provider, or {@code call} for the copy of a call to a slow or failing one. */
     public static final String PROBE = "probe";
 
-    /** {@code dubbo} or {@code memory}. */
+    /** The protocol: {@code dubbo} or {@code memory}. */
     public static final String PROTOCOL = "protocol";
 
     /**

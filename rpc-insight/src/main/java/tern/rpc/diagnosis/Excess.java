@@ -189,7 +189,7 @@ final class Excess {
         return count == 0 ? account : sum;
     }
 
-    /** The share of bad calls that would be in time without this time of theirs. */
+    /** The share of bad calls that would be in time without the time of the matching parts. */
     double saves(Predicate<Part> cause) {
         int saved = 0;
         for (Counted counted : accounts) {

@@ -107,7 +107,7 @@ final class MachineWatch implements ProcessWatch {
         return looks.getFirst();
     }
 
-    /** Processors used by the threads of the collector; -1 if they were not read twice. */
+    /** The number of processors that the collector's threads keep busy; -1 until they have been read twice. */
     private double collecting(Look look, double elapsed) {
         RunTime before = last.jvm.getOrDefault(JvmThreads.Work.COLLECTOR, RunTime.UNKNOWN);
         RunTime spent = look.jvm

@@ -99,7 +99,7 @@ final class MissWatch {
         return missed;
     }
 
-    /** Whether calls are old enough to be judged at WARN. */
+    /** Whether the application has run long enough to log a miss at WARN. */
     boolean isWarm() {
         return secondsWithCalls > WARM_UP_SECONDS;
     }

@@ -94,7 +94,7 @@ final class Operations {
         return named >= 0 ? named : usualEach(phase);
     }
 
-    /** Learns from calls in time how long operations usually take, and how many there are. */
+    /** Learns the usual duration and number of operations from calls in time. */
     static void learn(Usual usual, List<EndedCall> good) {
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             long count = 0;

@@ -8,9 +8,9 @@ import tern.rpc.Phase;
  * The activity of a call at one moment.
  *
  * @param phase the phase of its ledger
- * @param part what its thread did
- * @param path the frames of the application, the innermost first; if the thread waits for a lock, those of the last
- *     owner from the one that holds it
+ * @param part the activity of its thread
+ * @param path the frames of the application, the innermost first. If the thread waits for a lock, these are frames of
+ *     the last owner in the chain, starting at the frame that holds the lock
  * @param called the method of another library or of the platform that the innermost frame of the application calls, such as
  *     {@code Matcher.matches}; null if there is none
  * @param doing the innermost frame of the application of the last owner; null if the thread waits for no lock

@@ -17,7 +17,7 @@ final class Usual {
     /** A call that takes this many usual times is slower than usual. */
     private static final double SLOWER = 1.5;
 
-    /** Values from this number of learned seconds on are reliable. */
+    /** A value is reliable after this number of learned seconds. */
     private static final int MIN_SECONDS = 10;
 
     /** The same for methods that are late more often than not, which may be called once in ten seconds. */

@@ -50,7 +50,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             new ArrayList<>(); // lost connections whose answers were partly received; guarded by this
     private final ReconnectBackoff backoff; // guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses =
-            new IdentityHashMap<>(); // guarded by this; until they are replaced
+            new IdentityHashMap<>(); // lost connections until they are replaced; guarded by this
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet(); // attempts that are not ready yet
     private final AttemptPace pace;
     private volatile boolean available;
@@ -199,7 +199,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
                 .orElse(-1);
     }
 
-    /** A call found no connection. */
+    /** Starts an attempt, because a call found no connection. */
     private void attemptNow() {
         if (!closed && pace.isDue()) {
             beginAttempt();

@@ -80,7 +80,7 @@ final class ReceiveWindows {
      * Adapts the windows to the current number of unread bytes. Called when the number has changed. Writes without a
      * flush.
      *
-     * @param current null until many bytes are unread for the first time
+     * @param current the current windows; null until many bytes are unread for the first time
      * @return the current windows
      */
     static @Nullable ReceiveWindows fit(
