@@ -94,7 +94,7 @@ public final class DemoConsumer {
     }
 
     private static String state(ClusterReport.Provider provider) {
-        if (provider.stalled()) {
+        if (!provider.stalledFor().isZero()) {
             return "silent";
         }
         return provider.ejectedFor().isZero() ? provider.link().name().toLowerCase(Locale.ROOT) : "ejected";
