@@ -1,7 +1,9 @@
 package shop;
 
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Application code that holds locks while a helper of another class waits. */
@@ -20,6 +22,11 @@ public final class Signatures {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Parks for an hour, as a rate limiter parks its callers for shorter times. */
+    public void admitted() {
+        LockSupport.parkNanos(TimeUnit.HOURS.toNanos(1));
     }
 
     /** Locks the monitor of this object first and then that of the other one. */

@@ -44,7 +44,7 @@ final class CodeText {
 
     private Told told(Part part, String shown, @Nullable StackTraceElement line) {
         return switch (part.kind()) {
-            case SLEEP -> code("CODE SLEEPS", part.name(), "no sleep in " + shown, line);
+            case SLEEP -> sleep(part, shown, line);
             case RESULT -> result(part, shown, line);
             case FILE ->
                 code("SLOW FILE", part.name(), "the disk, or the file access in " + shown + ": not in a call", line);
@@ -65,6 +65,20 @@ final class CodeText {
     private @Nullable StackTraceElement line(Part part) {
         StackTraceElement line = excess.samples.lineOf(part);
         return line != null ? line : evidence.tasks().lineOf(part);
+    }
+
+    /** A sleep of the code; one after an answer that says that a server failed is the pause before a retry. */
+    private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
+        String failing = operations.failingPeer(part);
+        if (failing == null) {
+            return code("CODE SLEEPS", part.name(), "no sleep in " + shown, line);
+        }
+        return code(
+                "CODE SLEEPS",
+                part.name(),
+                "see why " + failing + " fails; the code sleeps before it tries again, in " + shown
+                        + ": no sleep within a call",
+                line);
     }
 
     private Told lock(Part part, String shown, @Nullable StackTraceElement line) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -30,6 +31,8 @@ final class Operations {
 
     /** With at least this many operations per call, their number is the cause and not their duration. */
     static final int MANY = 8;
+
+    private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d)\\)$");
 
     private final Excess excess;
     private final Usual usual;
@@ -187,6 +190,39 @@ final class Operations {
         Phase phase = phase(kind);
         Sum sum = phase == null ? new Sum(0, 0) : of(phase, "");
         return sum.count() >= MANY && sum.eachNanos() < excess.targetNanos() / 4.0;
+    }
+
+    /** The HTTP exchange with a status of failure that most of the calls with this part have; null if there is none. */
+    @Nullable
+    String failingPeer(Part part) {
+        Map<String, Integer> failing = new TreeMap<>();
+        int calls = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            if (counted.times().of(part) > 0) {
+                calls++;
+                for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                    if (entry.kind() == Phase.HTTP && isFailing(entry.name())) {
+                        failing.merge(entry.name(), 1, Integer::sum);
+                    }
+                }
+            }
+        }
+        int all = calls;
+        return failing.entrySet().stream()
+                .filter(entry -> 2 * entry.getValue() >= all)
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
+    /** Whether the name of an exchange ends with the status of a server that failed or refused. */
+    static boolean isFailing(String name) {
+        return FAILING.matcher(name).find();
+    }
+
+    /** The name of an exchange without such a status. */
+    static String withoutStatus(String name) {
+        return FAILING.matcher(name).replaceFirst("");
     }
 
     /**

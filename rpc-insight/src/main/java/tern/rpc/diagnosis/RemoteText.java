@@ -46,6 +46,16 @@ final class RemoteText {
                     facts);
         }
         String host = part.name().isEmpty() ? "HTTP peers" : part.name();
+        if (Operations.isFailing(host)) {
+            return new Told(
+                    "PEER FAILS",
+                    host,
+                    Change.of(
+                            Where.PEER,
+                            "see why " + host + " fails: its log, its limits"
+                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name()))),
+                    facts);
+        }
         String shown = called ? "the HTTP peer " + host : host;
         return new Told(
                 "SLOW HTTP PEER",

@@ -82,6 +82,9 @@ final class StackReader {
         if (library != null && !thread.computes() && !isResolver(thread)) {
             return new Part(library, CALLED + at);
         }
+        if (parksForATime(thread)) {
+            return new Part(Kind.SLEEP, at);
+        }
         for (Place known : PLACES) {
             if (thread.waitsIn(known.className, known.method)) {
                 return part(known, thread, at);
@@ -94,6 +97,24 @@ final class StackReader {
             return new Part(Kind.LOCK, lock(thread, simple(thread.lock()), at));
         }
         return new Part(Kind.RESULT, at);
+    }
+
+    /**
+     * Whether code outside the platform parks the thread for a time itself, as rate limiters do. Locks, queues and
+     * results of the platform park in frames of their own.
+     */
+    private static boolean parksForATime(ThreadLook thread) {
+        boolean parked = false;
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.equals("java.util.concurrent.locks.LockSupport")) {
+                String method = frame.getMethodName();
+                parked = method.equals("parkNanos") || method.equals("parkUntil");
+            } else if (!type.endsWith(".misc.Unsafe")) {
+                return parked && !ThreadLook.isPlatform(type);
+            }
+        }
+        return false;
     }
 
     /** The library that the innermost code of the application called; null if the library is not known. */

@@ -68,6 +68,10 @@ class FirstCausesTest {
                         "PEER: StockService.reserve at stock-2:20880",
                         "provider of StockService.reserve",
                         call -> call.in(Phase.RPC, "StockService.reserve at stock-2:20880", 148)),
+                late(
+                        "PEER FAILS: GET carrier:80 (503)",
+                        "see why GET carrier:80 (503) fails",
+                        call -> call.in(Phase.HTTP, "GET carrier:80 (503)", 160)),
                 late("SLOW LOG: log appenders", "fewer lines", call -> call.in(Phase.LOGGING, null, 150)),
                 failed(
                         "PEER FAILS: GET carrier:80: Connection refused",

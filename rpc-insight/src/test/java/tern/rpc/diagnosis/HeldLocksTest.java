@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Signatures;
@@ -61,6 +62,16 @@ class HeldLocksTest {
 
         assertThat(StackReader.read(waiter))
                 .isEqualTo(new Part(Part.Kind.LOCK, "ReentrantLock held in Signatures.number"));
+    }
+
+    @Test
+    void codeThatParksForATimeSleeps() {
+        Thread limited = waiting("limited", signatures::admitted, Thread.State.TIMED_WAITING);
+        ThreadLook look = look(limited);
+        LockSupport.unpark(limited);
+
+        assertThat(StackReader.read(look)).isEqualTo(new Part(Part.Kind.SLEEP, "Signatures.admitted"));
+        assertThat(StackReader.called(look)).isEqualTo("LockSupport.parkNanos");
     }
 
     @Test

@@ -65,15 +65,16 @@ final class HttpExchanges {
         }
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.HTTP);
+        String name = request.getMethod() + " " + scope.route.getTargetHost().toHostString();
         try {
-            return chain.proceed(request, scope);
+            ClassicHttpResponse response = chain.proceed(request, scope);
+            name = HttpName.of(name, response.getCode());
+            return response;
         } finally {
             if (first) {
                 borrowings.returned(takenAt);
             }
-            ledger.leave(
-                    outer,
-                    request.getMethod() + " " + scope.route.getTargetHost().toHostString());
+            ledger.leave(outer, name);
         }
     }
 

@@ -39,10 +39,13 @@ final class WatchedHttpClient extends HttpClient {
             return client.send(request, handler);
         }
         Phase outer = ledger.enter(Phase.HTTP);
+        String name = HttpName.of(request.method(), request.uri());
         try {
-            return client.send(request, handler);
+            HttpResponse<T> response = client.send(request, handler);
+            name = HttpName.of(name, response.statusCode());
+            return response;
         } finally {
-            ledger.leave(outer, HttpName.of(request.method(), request.uri()));
+            ledger.leave(outer, name);
         }
     }
 
@@ -62,8 +65,11 @@ final class WatchedHttpClient extends HttpClient {
         if (ledger.isOpen() && ledger.phase() != Phase.HTTP) {
             long begun = System.nanoTime();
             ledger.beganElsewhere(Phase.HTTP);
+            String name = HttpName.of(request.method(), request.uri());
             answer.whenComplete((response, failure) -> ledger.endedElsewhere(
-                    Phase.HTTP, System.nanoTime() - begun, HttpName.of(request.method(), request.uri())));
+                    Phase.HTTP,
+                    System.nanoTime() - begun,
+                    response instanceof HttpResponse<?> answered ? HttpName.of(name, answered.statusCode()) : name));
         }
         return answer;
     }

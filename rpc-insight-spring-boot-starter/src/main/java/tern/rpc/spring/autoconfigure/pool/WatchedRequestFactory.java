@@ -55,7 +55,9 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             int before = ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION);
             Phase outer = ledger.turnTo(Phase.HTTP);
             try {
-                return new Response(request.execute(), name);
+                ClientHttpResponse response = request.execute();
+                name = HttpName.of(name, response.getStatusCode().value());
+                return new Response(response, name);
             } finally {
                 if (ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION) == before) {
                     ledger.add(Phase.HTTP, 0);

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -80,6 +81,10 @@ class HttpClientWatchTest {
             exchange.getResponseBody().write(body);
             exchange.close();
         });
+        server.createContext("/full", exchange -> {
+            exchange.sendResponseHeaders(503, -1);
+            exchange.close();
+        });
         server.start();
     }
 
@@ -111,6 +116,30 @@ class HttpClientWatchTest {
                                     .isEqualTo("seven"));
 
                     assertOne(call);
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"jdk", "simple"}) // http-components repeats a 503 after a second
+    void exchangeThatFailsOnTheServerHasItsStatusInTheName(String factory) {
+        application
+                .withPropertyValues("spring.http.clients.imperative.factory=" + factory)
+                .run(there -> {
+                    RestClient client = there.getBean(RestClient.Builder.class).build();
+                    CallLedger call = Calls.ledgerOf(() -> {
+                        for (int i = 0; i < 10; i++) {
+                            assertThatThrownBy(() -> client.get()
+                                            .uri(url() + "/full")
+                                            .retrieve()
+                                            .toBodilessEntity())
+                                    .hasMessageContaining("503");
+                        }
+                        return null;
+                    });
+
+                    assertThat(call.count(Phase.HTTP)).isEqualTo(10);
+                    assertThat(Calls.names(call, Phase.HTTP))
+                            .contains("GET " + url().substring("http://".length()) + " (503)");
                 });
     }
 
