@@ -132,6 +132,18 @@ public final class CallLedger {
      *     must contain no secrets and have few different values
      */
     public void leave(Phase outer, @Nullable String name) {
+        leave(outer, name, 1);
+    }
+
+    /**
+     * Ends a stretch that {@link #turnTo} began, and adds its time to the operation with this name, such as the time of
+     * reading a result. No operation is counted.
+     */
+    public void returnTo(Phase outer, @Nullable String name) {
+        leave(outer, name, 0);
+    }
+
+    private void leave(Phase outer, @Nullable String name, int operations) {
         if (!open) {
             return;
         }
@@ -140,23 +152,23 @@ public final class CallLedger {
         phases.turnTo(outer);
         long spent = phases.past(kind) - before;
         if (name != null && (spent >= NAMED_FROM_NANOS || phases.counted(kind) >= NAMED_FROM_COUNT)) {
-            record(kind, name, spent);
+            record(kind, name, spent, operations);
         }
     }
 
     private void named(Phase kind, String name, long spentNanos) {
         if (spentNanos >= NAMED_FROM_NANOS) {
-            record(kind, name, spentNanos);
+            record(kind, name, spentNanos, 1);
         }
     }
 
     /**
      * Records a named operation. Does nothing after the call was answered, because later work is not part of its time.
      */
-    private void record(Phase kind, String name, long spentNanos) {
+    private void record(Phase kind, String name, long spentNanos, int operations) {
         CallLedger call = whole();
         if (!call.ended) {
-            call.namedTimes().add(kind, name, spentNanos);
+            call.namedTimes().add(kind, name, spentNanos, operations);
         }
     }
 

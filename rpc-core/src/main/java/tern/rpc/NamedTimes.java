@@ -31,26 +31,27 @@ public final class NamedTimes {
      */
     public record Entry(Phase kind, String name, int count, long nanos) {}
 
-    synchronized void add(Phase kind, String name, long spentNanos) {
+    /** @param operations 0 for more time of an operation that is counted already */
+    synchronized void add(Phase kind, String name, long spentNanos, int operations) {
         int place = find(kind, name);
         if (place < 0 && size == PLACES) {
             int shortest = shortest();
             if (nanos[shortest] >= spentNanos) {
-                addTo(orNew(kind, OTHERS, shortest), 1, spentNanos);
+                addTo(orNew(kind, OTHERS, shortest), operations, spentNanos);
                 return;
             }
             Phase mergedKind = kinds[shortest];
             int mergedCount = counts[shortest];
             long mergedNanos = nanos[shortest];
             set(shortest, kind, name);
-            addTo(shortest, 1, spentNanos);
+            addTo(shortest, operations, spentNanos);
             int others = find(mergedKind, OTHERS);
             if (others >= 0) {
                 addTo(others, mergedCount, mergedNanos);
             }
             return;
         }
-        addTo(place >= 0 ? place : append(kind, name), 1, spentNanos);
+        addTo(place >= 0 ? place : append(kind, name), operations, spentNanos);
     }
 
     private int find(Phase kind, String name) {

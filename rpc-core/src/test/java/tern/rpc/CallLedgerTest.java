@@ -35,6 +35,21 @@ class CallLedgerTest {
     }
 
     @Test
+    void readingAResultIsTimeOfItsOperationAndNoFurtherOne() {
+        Phase outer = ledger.enter(Phase.SQL);
+        pass(2_000_000);
+        ledger.leave(outer, "select 1");
+        for (int i = 0; i < 90; i++) {
+            Phase reader = ledger.turnTo(Phase.SQL);
+            pass(200_000);
+            ledger.returnTo(reader, "select 1");
+        }
+
+        assertThat(ledger.count(Phase.SQL)).isOne();
+        assertThat(ledger.named()).containsExactly(new NamedTimes.Entry(Phase.SQL, "select 1", 1, 20_000_000));
+    }
+
+    @Test
     void operationInsideAnotherInterruptsIt() {
         Phase outermost = ledger.enter(Phase.REDIS);
         pass(10);

@@ -13,6 +13,9 @@ import tern.rpc.pool.LoggingMode;
 /** Texts for code of the application that waits, fails or writes log lines. */
 final class CodeText {
 
+    /** Begins the name of a part in which tasks of an executor wait for other tasks. */
+    static final String TASKS = "tasks of ";
+
     private final Evidence evidence;
     private final Excess excess;
     private final PoolText pools;
@@ -116,6 +119,15 @@ final class CodeText {
     }
 
     private Told result(Part part, String shown, @Nullable StackTraceElement line) {
+        if (part.name().startsWith(TASKS)) {
+            return code(
+                    "TASKS WAIT FOR TASKS",
+                    part.name(),
+                    "an executor of its own for the inner tasks, or no wait for them: " + part.name()
+                            + " wait for the results of other tasks, which find no thread; more threads only move the"
+                            + " limit",
+                    line);
+        }
         Told full = pools.fullExecutor();
         if (full != null) {
             List<String> facts = new ArrayList<>(full.facts());

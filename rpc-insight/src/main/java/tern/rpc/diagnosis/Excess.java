@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -173,6 +174,27 @@ final class Excess {
         }
         sum.scale(1.0 / Math.max(1, count));
         return sum.only(wanted.negate());
+    }
+
+    /** The excess of the bad calls of those methods of which some call spent time on this part. */
+    Times ofMethodsWith(Part part) {
+        Set<String> methods = new TreeSet<>();
+        for (Counted counted : accounts) {
+            if (counted.times().of(part) > 0) {
+                methods.add(counted.call().method());
+            }
+        }
+        Times sum = new Times();
+        int count = 0;
+        for (Counted counted : accounts) {
+            String method = counted.call().method();
+            if (methods.contains(method)) {
+                sum.addAll(above(counted.times(), usualOf(method)), 1);
+                count++;
+            }
+        }
+        sum.scale(1.0 / Math.max(1, count));
+        return sum;
     }
 
     /** The mean account of those bad calls that spent time on this part; of all if none did. */

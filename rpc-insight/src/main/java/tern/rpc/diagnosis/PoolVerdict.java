@@ -79,7 +79,13 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         if (explains(others.size(), needed, size)) {
             return held(pool, Reason.HELD_BY_OTHERS, others, now, facts);
         }
-        if (pool.holders().isEmpty() && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
+        boolean lends = snapshot.kind() != PoolKind.EXECUTOR && snapshot.kind() != PoolKind.WORKERS;
+        if (lends
+                && pool.holders().isEmpty()
+                && waits
+                && snapshot.active() >= size
+                && needed >= 0
+                && needed < HALF * size) {
             facts.add(String.format(
                     Locale.ROOT, "proof    %d are out although use explains %.1f", snapshot.active(), needed));
             return new PoolVerdict(pool, Reason.LEAKED, null, facts);

@@ -143,7 +143,10 @@ final class Ranking {
         for (Part part : leaves.longestFirst()) {
             String name = part.kind() == Kind.RESULT ? evidence.tasks().executorOf(excess.samples.lineOf(part)) : null;
             TaskWatch.Executor executor = name == null ? null : evidence.tasks().executor(name);
-            if (executor != null) {
+            Part waiting = executor == null ? null : executor.waiting();
+            if (waiting != null) {
+                leaves.add(new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name()), leaves.remove(part));
+            } else if (executor != null) {
                 pour(
                         part,
                         executor.parts.only(done -> done.kind() != Kind.RESULT),
@@ -187,9 +190,13 @@ final class Ranking {
             if (kind == null) {
                 continue;
             }
-            Times operation = leaves.only(other -> other.kind() == kind);
+            Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
             if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos()) {
-                pour(part, operation, "calls wait for " + part.name());
+                Part joined = Part.of(kind);
+                pour(
+                        part,
+                        leaves.of(joined) > 0 ? leaves.only(joined::equals) : operation,
+                        "calls wait for " + part.name());
             }
         }
     }

@@ -151,11 +151,17 @@ final class RemoteText {
         return List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
     }
 
+    /** The address in a name such as {@code GET stock:8080/levels}. */
+    private static String address(String peer) {
+        String address = peer.substring(peer.lastIndexOf(' ') + 1);
+        int path = address.indexOf('/', address.indexOf(':') + 1);
+        return path < 0 ? address : address.substring(0, path);
+    }
+
     private static String failing(String peer, String failure) {
         return switch (failure) {
             case "Connection refused" ->
-                "start the process at " + peer.substring(peer.lastIndexOf(' ') + 1)
-                        + ", where connections are refused, or correct the address";
+                "start the process at " + address(peer) + ", where connections are refused, or correct the address";
             case "Connection reset",
                     "Broken pipe",
                     "NoHttpResponseException",

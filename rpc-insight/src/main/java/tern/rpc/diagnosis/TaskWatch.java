@@ -21,6 +21,10 @@ final class TaskWatch {
 
     private static final int MAX_THREADS = 32;
     private static final int MAX_EXECUTORS = 32;
+
+    /** Busy threads have to be seen this often before their waits are judged. */
+    private static final int MIN_BUSY = 4;
+
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -37,6 +41,15 @@ final class TaskWatch {
         final Map<String, Integer> classes = new HashMap<>();
         int looks;
         int busy;
+
+        /** The wait in which most of the busy threads were found, if it is for the result of another task; else null. */
+        @Nullable
+        Part waiting() {
+            for (Part part : parts.longestFirst()) {
+                return part.kind() == Part.Kind.RESULT && 2 * parts.of(part) >= busy && busy >= MIN_BUSY ? part : null;
+            }
+            return null;
+        }
 
         private void add(ThreadLook thread, List<StackTraceElement> path) {
             Part part = StackReader.read(thread);

@@ -173,7 +173,7 @@ final class DruidLedgerFilter extends FilterAdapter {
         try {
             return super.resultSet_next(chain, rows);
         } finally {
-            ledger.leave(outer, StatementText.of(rows.getSql()));
+            ledger.returnTo(outer, StatementText.of(rows.getSql()));
         }
     }
 

@@ -65,7 +65,8 @@ final class HttpExchanges {
         }
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.HTTP);
-        String name = request.getMethod() + " " + scope.route.getTargetHost().toHostString();
+        String name =
+                HttpName.of(request.getMethod(), scope.route.getTargetHost().toHostString(), request.getPath());
         try {
             ClassicHttpResponse response = chain.proceed(request, scope);
             name = HttpName.of(name, response.getCode());

@@ -202,7 +202,7 @@ final class WatchedConnection implements InvocationHandler {
             try {
                 return rows.next();
             } finally {
-                ledger.leave(outer, text);
+                ledger.returnTo(outer, text);
             }
         }
     }

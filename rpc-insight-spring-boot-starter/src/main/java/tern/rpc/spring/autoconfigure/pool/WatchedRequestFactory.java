@@ -61,8 +61,10 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             } finally {
                 if (ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION) == before) {
                     ledger.add(Phase.HTTP, 0);
+                    ledger.leave(outer, name);
+                } else {
+                    ledger.returnTo(outer, name);
                 }
-                ledger.leave(outer, name);
             }
         }
 
@@ -138,7 +140,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             try {
                 response.close();
             } finally {
-                ledger.leave(outer, name);
+                ledger.returnTo(outer, name);
             }
         }
     }
@@ -159,7 +161,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             try {
                 return super.read();
             } finally {
-                ledger.leave(outer, name);
+                ledger.returnTo(outer, name);
             }
         }
 
@@ -170,7 +172,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             try {
                 return super.read(bytes, offset, length);
             } finally {
-                ledger.leave(outer, name);
+                ledger.returnTo(outer, name);
             }
         }
     }

@@ -139,7 +139,7 @@ class HttpClientWatchTest {
 
                     assertThat(call.count(Phase.HTTP)).isEqualTo(10);
                     assertThat(Calls.names(call, Phase.HTTP))
-                            .contains("GET " + url().substring("http://".length()) + " (503)");
+                            .contains("GET " + url().substring("http://".length()) + "/full (503)");
                 });
     }
 
