@@ -89,8 +89,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile long unsent; // changed by UNSENT
     private volatile long unpacked; // changed by UNPACKED
     private volatile long taken; // written only by the event loop
-    private List<NettyServerCall> calls =
-            Collections.emptyList(); // replaced by a growing list while there are calls
+    private List<NettyServerCall> calls = Collections.emptyList(); // replaced by a growing list while there are calls
     private @Nullable InboundAccount
             inbound; // created for the first bytes that count; visible to the calls that own them
     private volatile @Nullable ServerProtocol protocol;

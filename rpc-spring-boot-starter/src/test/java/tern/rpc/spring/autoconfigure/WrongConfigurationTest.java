@@ -38,11 +38,11 @@ import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
  */
 class WrongConfigurationTest {
 
-    /** Any text is valid here, or only the peer knows the valid ones. */
+    /** Properties for which any text is valid, or for which only the peer knows the valid values. */
     private static final Set<String> ANYTHING_GOES =
             Set.of("rpc.client.services.*.group", "rpc.client.services.*.version", "rpc.server.cors.allowed-headers");
 
-    /** Properties of registries, which {@code RegistryTest} covers in applications with a registry. */
+    /** Properties of registries. {@code RegistryTest} tests them in applications with a registry. */
     private static final Set<String> OF_REGISTRIES = Set.of(
             "rpc.client.registries.*",
             "rpc.client.registry",
@@ -57,7 +57,7 @@ class WrongConfigurationTest {
             "rpc.server.registry",
             "rpc.server.registry.level");
 
-    /** Invalid values by type, and a part of the message. */
+    /** Invalid values by type, with a part of the message. */
     private static final Map<String, List<String>> WRONG = Map.of(
             "java.lang.Integer", List.of("many", "nt"),
             "java.lang.Boolean", List.of("maybe", "oolean"),
@@ -66,7 +66,7 @@ class WrongConfigurationTest {
             "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
             "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
 
-    /** Properties, then words of the message, separated by {@code |}. */
+    /** Each line contains properties and then words of the message, separated by {@code |}. */
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
             "rpc.server.port=65536 | rpc.server.port is 65536; expected 0 to 65535",
@@ -174,7 +174,8 @@ class WrongConfigurationTest {
         for (PropertyTableTest.Property property :
                 PropertyTableTest.properties().values()) {
             List<String> wrong = WRONG.get(property.type());
-            if (wrong != null && !property.name().startsWith("rpc.diagnosis.")) { // bound by the insight starter
+            // the insight starter binds the others
+            if (wrong != null && !property.name().startsWith("rpc.diagnosis.")) {
                 String name = property.name().replace("*", "x");
                 rows.add(Arguments.of(
                         name + "=" + wrong.get(0), List.of(name, "\"" + wrong.get(0) + "\"", wrong.get(1))));

@@ -252,8 +252,7 @@ class ConnectionTest {
 
             assertThat(asked).isEqualTo(RawFrame.heartbeat(asked.id()));
             assertThat(silent.isClosedByPeer()).isTrue();
-            Await.until(
-                    "the reason is told", () -> only(client).lastFailure().contains("sent nothing for 50 ms"));
+            Await.until("the reason is told", () -> only(client).lastFailure().contains("sent nothing for 50 ms"));
         }
     }
 

@@ -9,7 +9,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import tern.sample.provider.schedule.ScheduleProperties.Cost;
 
-/** Simulates further costs of real services; none by default. {@code sample.cost} sets them. */
+/**
+ * Simulates additional costs of real services. There are none by default. The properties {@code sample.cost} set them.
+ */
 @Component
 class CallCost {
 

@@ -23,7 +23,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.ServerContext;
 
-/** Thread pools that the application declares. */
+/** Tests thread pools that the application declares. */
 class BusinessPoolTest {
 
     @Test
