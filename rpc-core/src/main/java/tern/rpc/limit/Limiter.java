@@ -66,6 +66,7 @@ public final class Limiter {
 
     // The current window. Races between the end of the window and leaving calls may miscount a call or two.
     private final AtomicBoolean turning = new AtomicBoolean(); // guards limit and the writes at the end of a phase
+
     // number of calls of earlier windows that are still inside
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
@@ -186,7 +187,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // by time, because a call that entered at the end of a window may have been counted as earlier
+            // compares times, because a call that entered at the end of a window may have been counted for the earlier
+            // one
             turn(false, now);
         }
     }
@@ -223,7 +225,7 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // first, so that no tenant seems to hold more calls than all tenants together
+            share.left(); // must be first; otherwise a tenant could seem to hold more calls than all tenants together
         }
         inside.decrementAndGet();
     }

@@ -194,7 +194,7 @@ final class GrpcNodes implements Framework {
 
                 @Override
                 public void shutdown() {
-                    // holds nothing
+                    // nothing to release
                 }
             };
         }

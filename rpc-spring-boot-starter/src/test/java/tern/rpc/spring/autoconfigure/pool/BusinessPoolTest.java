@@ -154,7 +154,8 @@ class BusinessPoolTest {
                             CallLedger.current().leave(CallLedger.current().enter(Phase.REDIS));
                         });
                         done.get(30, TimeUnit.SECONDS);
-                        bind.submit(() -> {}).get(30, TimeUnit.SECONDS); // after the first task was added
+                        // runs after the ledger of the first task was added to the call
+                        bind.submit(() -> {}).get(30, TimeUnit.SECONDS);
                         return null;
                     });
 
