@@ -43,7 +43,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GradientLimit implements Limit {
 
-    /** The acceptable time of calls at the limit, in usual times. Calls may wait as long as they are served. */
+    /**
+     * The acceptable time of calls at the limit, as a multiple of the usual time. Calls may wait, as long as they are
+     * served.
+     */
     private static final double TOLERANCE = 2;
 
     /**

@@ -287,7 +287,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * @return whether the calling thread ends a call that a worker had taken
+     * @return whether this call of the method ended the call; false if another thread did so first
      */
     private boolean endRunning() {
         return STATE.compareAndSet(this, RUNNING, ENDED) || STATE.compareAndSet(this, LEFT, ENDED_LAST);

@@ -11,7 +11,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 public class ConsumerApplication {
 
     /**
-     * Starts the application. If {@code load.rate} is set, it makes this load and exits with 0 if the load reached the
+     * Starts the application. If {@code load.rate} is set, it runs this load and exits with 0 if the load reached the
      * target, otherwise with 1.
      */
     public static void main(String[] args) throws InterruptedException, IOException {

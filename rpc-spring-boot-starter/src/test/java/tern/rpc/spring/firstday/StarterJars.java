@@ -29,7 +29,9 @@ import org.w3c.dom.NodeList;
  */
 final class StarterJars {
 
-    /** Artifacts on the test's class path that poms of libraries inherit with test scope. */
+    /**
+     * Artifacts on the test's class path that libraries need only for their own tests, according to their parent poms.
+     */
     private static final Set<String> OF_OUR_TESTS =
             Set.of("org.mockito:mockito-core", "commons-io:commons-io", "com.google.code.gson:gson");
 

@@ -26,7 +26,7 @@ class CallCost {
         this.cost = properties.cost();
     }
 
-    /** Spends the costs that arise on the thread of the call. */
+    /** Simulates the costs on the thread of the call. */
     void ofCall(String requestId) {
         for (int i = 0; i < cost.connections(); i++) {
             takeConnection();
@@ -45,7 +45,7 @@ class CallCost {
         }
     }
 
-    /** Spends the costs of the task that follows the call, on the thread of the task. */
+    /** Simulates the costs of the task that follows the call, on the thread of this task. */
     void ofTask() {
         Duration time = cost.bindTime();
         if (time.isZero()) {
