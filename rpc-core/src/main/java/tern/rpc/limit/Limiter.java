@@ -59,7 +59,7 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    private volatile int askedFrom; // number of calls inside above which tenant shares are checked
+    private volatile int askedFrom; // the shares of tenants are checked when more calls than this are inside
     private volatile int beyond; // number of calls admitted beyond the limit in favour of small tenants
     private volatile int sparseBelow;
     private volatile boolean overloaded; // whether there was a queue in the last window
