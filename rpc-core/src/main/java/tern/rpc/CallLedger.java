@@ -330,7 +330,7 @@ public final class CallLedger {
         phases.moveTo(parent.others(), parent.ended ? 0 : Math.max(0, share));
     }
 
-    /** Adds a part for the last time, because its thread leaves the call. */
+    /** Adds a part to the whole call. Its thread does no further work for the call. */
     public void joinAndLeave() {
         if (parent != null) {
             join();

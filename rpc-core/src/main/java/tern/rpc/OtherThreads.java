@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 /** The work of other threads for one call: the sums by phase, and the parts that run now. Thread-safe. */
 final class OtherThreads {
 
-    /** Upper bound of listed parts. Further parts of the call are not listed. */
+    /** Maximum number of listed parts. Further parts of the call are not listed. */
     private static final int MAX_PARTS = 64;
 
     private static final int PHASES = Phase.values().length;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Thrown {
 
-    /** Upper bound of the causes that are read. Longer chains are cut off. */
+    /** Maximum number of causes that are read. Longer chains are cut off. */
     private static final int MAX_CAUSES = 64;
 
     private static final StackTraceElement[] NO_TRACE = {};

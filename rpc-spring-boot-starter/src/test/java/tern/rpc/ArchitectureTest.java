@@ -20,7 +20,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks which package may import which. A rule about a missing package holds. */
+/** Checks which package may import which. A rule passes if its package does not exist. */
 class ArchitectureTest {
     private static final JavaClasses STARTER = new ClassFileImporter().importPath(ownClasses());
 
@@ -75,7 +75,7 @@ class ArchitectureTest {
         rule.allowEmptyShould(true).check(STARTER);
     }
 
-    /** Returns the folder of this module's main classes. The class path also holds those of other modules. */
+    /** Returns the folder of this module's main classes. The class path also contains classes of other modules. */
     private static Path ownClasses() {
         URL testClasses =
                 ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Pairs of faults that are planted together. */
+/** Two faults at once. */
 final class BlindPairs {
 
     private BlindPairs() {}

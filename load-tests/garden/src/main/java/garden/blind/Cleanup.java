@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.stereotype.Component;
 
-/** Memory that a service keeps, and work that requests a collection at its end. */
+/** Memory that a service keeps, and ends of work that ask for a collection. */
 @Component
 class Cleanup implements Step {
 
-    private final List<Map<String, String>> pages = new ArrayList<>(); // used only by the control thread
+    private final List<Map<String, String>> pages = new ArrayList<>(); // control thread only
 
     Cleanup() {
         Switches.listen("collector-2", level -> {

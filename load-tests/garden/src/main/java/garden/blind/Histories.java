@@ -15,7 +15,7 @@ class Histories implements Step {
 
     private final JdbcTemplate jdbc;
     private final DataSource source;
-    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>(); // kept so that the fault can be undone
+    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>(); // so that the fault can be taken back
 
     Histories(JdbcTemplate jdbc, DataSource source) {
         this.jdbc = jdbc;
@@ -57,7 +57,7 @@ class Histories implements Step {
         }
     }
 
-    @SuppressWarnings("resource") // the connection is not closed, which is the fault
+    @SuppressWarnings("resource") // the fault
     private void summary(int id) {
         try {
             Connection connection = source.getConnection();

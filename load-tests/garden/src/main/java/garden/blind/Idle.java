@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
-/** Activity that looks bad but does no harm. */
+/** What looks bad and does no harm. */
 @Component
 class Idle implements Step {
 

@@ -16,15 +16,15 @@ import org.springframework.http.client.ClientHttpResponse;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** Makes requests whose answers nobody reads, and requests to a server that accepts no connection. */
+/** Requests whose answers nobody reads, and requests to a server that accepts nothing. */
 @Component
 class Posters implements Step {
 
     private final Carriers carriers;
     private final RestClient survey;
     private final Queue<ClientHttpResponse> open = new ConcurrentLinkedQueue<>();
-    private final List<Socket> waiting = new ArrayList<>(); // used only by the control thread
-    private @Nullable ServerSocket full; // used only by the control thread
+    private final List<Socket> waiting = new ArrayList<>(); // control thread only
+    private @Nullable ServerSocket full; // control thread only
     private volatile int fullPort;
 
     Posters(Carriers carriers, RestClient.Builder builder) {
@@ -88,7 +88,7 @@ class Posters implements Step {
                 try {
                     socket.connect(server.getLocalSocketAddress());
                 } catch (IOException e) {
-                    // the accept queue is full, as intended
+                    // the queue is full, as it should be
                 }
             });
             thread.setDaemon(true);

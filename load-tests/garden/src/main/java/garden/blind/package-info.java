@@ -1,7 +1,4 @@
-/**
- * The blind half of the garden. The authors of the diagnosis rules must not read its faults before they change the
- * rules.
- */
+/** The blind half of the garden: faults that nobody reads before the rules are changed. */
 @NullMarked
 package garden.blind;
 

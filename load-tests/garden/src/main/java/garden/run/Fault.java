@@ -9,7 +9,7 @@ import java.util.List;
  */
 public final class Fault {
 
-    /** The truth that no property for a size helps. */
+    /** The forbidden advice of a fault that no size of a pool can repair: it matches any change of a size. */
     public static final String NO_SIZE =
             "(max-active|max-total|max-idle|maximum-pool-size|max-per-host|max-wait|threads|queue-capacity)=\\S*\\d";
 

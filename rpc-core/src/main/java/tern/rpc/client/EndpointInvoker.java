@@ -169,8 +169,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Extends the failure of the last attempt, which names one address, by the reasons why no other provider took the
-     * call. It names up to {@value #MAX_ADDRESSES_NAMED} addresses.
+     * Adds to the failure of the last attempt, which names one address, the reasons why no other provider took the
+     * call. The result names up to {@value #MAX_ADDRESSES_NAMED} addresses.
      */
     RpcException explained(RpcException failure, Target used) {
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {
@@ -275,9 +275,9 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Whether another connection can take the call. An available other provider can. After UNAVAILABLE, a provider that
-     * is being connected can too. The same provider can if the attempt's connection is gone, because a replacement may
-     * be ready before the caller sees the failure.
+     * Whether another connection can take the call: that of another available provider, or, after UNAVAILABLE, of a
+     * provider that is being connected. If the attempt's connection is gone, the same provider counts too, because a
+     * replacement may be ready before the caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;

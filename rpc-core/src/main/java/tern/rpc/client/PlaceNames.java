@@ -11,7 +11,7 @@ import tern.rpc.endpoint.Endpoint;
  */
 final class PlaceNames {
 
-    /** Upper bound of the names, because providers that come and go must not fill the memory. */
+    /** Maximum number of names. Without it, providers that come and go would fill the memory. */
     private static final int MAX_NAMES = 1_024;
 
     private final String method;

@@ -25,7 +25,7 @@ final class RetryPolicy {
         this.budget = AttemptBudget.forRetries(clock);
     }
 
-    /** The largest number of attempts of a call, if each of them may have run. */
+    /** The maximum number of attempts of a call whose failed attempts may have run. */
     static int attempts(boolean idempotent) {
         return idempotent ? ATTEMPTS_OF_IDEMPOTENT : 1;
     }

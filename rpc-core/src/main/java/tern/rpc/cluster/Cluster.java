@@ -300,7 +300,7 @@ public final class Cluster implements AutoCloseable {
         int start = ThreadLocalRandom.current().nextInt(targets.size());
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get((start + i) % targets.size());
-            // read before the check of availability, because it may change in between
+            // isConnecting is read first, because the connection may become usable between the two checks
             boolean soon = target.node().isConnecting();
             if (target != excluded && target.isUsable()) {
                 return target;

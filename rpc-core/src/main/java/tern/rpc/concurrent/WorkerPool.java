@@ -237,7 +237,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return null;
     }
 
-    /** Whether the highest number of threads exists and none of them is idle. */
+    /** Whether the maximum number of threads has been started and none of them is idle. */
     public boolean isSaturated() {
         return threads.get() >= maxThreads && idle.get() == null;
     }

@@ -43,7 +43,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GradientLimit implements Limit {
 
-    /** The acceptable time of calls at the limit, in usual times. Calls may wait as long as they are served. */
+    /**
+     * The acceptable time of calls at the limit, as a multiple of the usual time. Calls may wait, as long as they are
+     * served.
+     */
     private static final double TOLERANCE = 2;
 
     /**
@@ -82,7 +85,7 @@ public final class GradientLimit implements Limit {
     /** Times have changed if they differ by this factor, which is four standard errors of the mean time of a window. */
     private static final double CHANGED = 1.5;
 
-    /** One in this number of the lowest limit is always enough. */
+    /** A flooding tenant always gets the lowest limit divided by this number. */
     private static final int MIN_ENOUGH = 4;
 
     /** A higher limit has no effect if less than this share of the limit is used. */

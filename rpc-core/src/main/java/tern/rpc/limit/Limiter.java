@@ -59,13 +59,14 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    private volatile int askedFrom; // number of calls inside above which tenant shares are checked
+    private volatile int askedFrom; // the shares of tenants are checked when more calls than this are inside
     private volatile int beyond; // number of calls admitted beyond the limit in favour of small tenants
     private volatile int sparseBelow;
     private volatile boolean overloaded; // whether there was a queue in the last window
 
     // The current window. Races between the end of the window and leaving calls may miscount a call or two.
     private final AtomicBoolean turning = new AtomicBoolean(); // guards limit and the writes at the end of a phase
+
     // number of calls of earlier windows that are still inside
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
@@ -186,7 +187,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // by time, because a call that entered at the end of a window may have been counted as earlier
+            // compares times, because a call that entered at the end of a window may have been counted for the earlier
+            // one
             turn(false, now);
         }
     }
@@ -223,7 +225,7 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // first, so that no tenant seems to hold more calls than all tenants together
+            share.left(); // must be first; otherwise a tenant could seem to hold more calls than all tenants together
         }
         inside.decrementAndGet();
     }

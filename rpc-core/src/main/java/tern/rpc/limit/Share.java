@@ -48,12 +48,12 @@ public final class Share {
         return whole != null;
     }
 
-    /** The number of calls inside. */
+    /** The number of the tenant's calls inside the limiter. */
     public int held() {
         return held;
     }
 
-    /** The number of calls inside that have a worker or wait for one. */
+    /** The number of the tenant's calls that have a worker or wait for one. */
     public int working() {
         return held - elsewhere;
     }

@@ -72,7 +72,7 @@ public final class MethodCalls {
         return timeout;
     }
 
-    /** The largest number of attempts of a call, if each of them may have run. */
+    /** The maximum number of attempts of a call whose failed attempts may have run. */
     public int attempts() {
         return attempts;
     }

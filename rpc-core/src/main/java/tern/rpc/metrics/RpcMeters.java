@@ -98,7 +98,7 @@ public final class RpcMeters {
     /**
      * @param service the service of the reference
      * @param timeout the timeout of a call, including all attempts; null for none
-     * @param attempts the largest number of attempts of a call, if each of them may have run
+     * @param attempts the maximum number of attempts of a call whose failed attempts may have run
      */
     public CallMeters client(
             ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {

@@ -22,7 +22,7 @@ final class ExceptionPolicy {
     /** The exception of Bean Validation. It contains the validated object, so callers get only its message. */
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
-    /** Upper bound of unwrapped wrappers. Each stage adds one; a longer chain must be a circle. */
+    /** Maximum number of wrappers that are removed. Each stage adds one, so a longer chain must be circular. */
     private static final int MAX_WRAPPERS = 64;
 
     private ExceptionPolicy() {}

@@ -63,12 +63,15 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
     private volatile @Nullable ServerContext context; // set by the worker, read by the thread that ends the call
+
     // set by the worker, read by the thread that ends the call; null for a unary call
     private volatile @Nullable ServedStream stream;
     private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has left
+
     // set by the worker, read after the worker has left; null if the method has no limit
     private @Nullable MethodPlace methodPlace;
     private boolean served; // used only by the worker: whether the method has started
+
     // set by the worker, read after the worker has left: whether the call already counts as running without a thread
     private boolean returned;
     private boolean admitted; // used only by the worker
@@ -284,7 +287,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * @return whether the calling thread ends a call that a worker had taken
+     * @return whether this call of the method ended the call; false if another thread did so first
      */
     private boolean endRunning() {
         return STATE.compareAndSet(this, RUNNING, ENDED) || STATE.compareAndSet(this, LEFT, ENDED_LAST);

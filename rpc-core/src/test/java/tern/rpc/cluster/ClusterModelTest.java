@@ -56,8 +56,8 @@ class ClusterModelTest {
     private static final class Counts {
         int calls;
         int failed;
-        int bad; // calls sent to the bad provider by callers, from one second after the fault began
-        int badSecond; // calls by callers from one second after the fault began
+        int bad; // the part of badSecond that went to the bad provider
+        int badSecond; // all calls from one second after the start of the fault
         int atLast; // calls from 5 to 6 s after the fault ended
         int atLastOfBad;
         final List<Long> late = new ArrayList<>(); // response times from three seconds after the fault began

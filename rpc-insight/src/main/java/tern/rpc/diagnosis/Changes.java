@@ -81,7 +81,7 @@ final class Changes {
     }
 
     /**
-     * Whether usual calls of the missing methods spend no time on the operation. Requires that their usual times are
+     * Whether the usual calls of the late methods spend no time on the operation. Requires that their usual times are
      * known.
      */
     private boolean isNew(Part cause) {

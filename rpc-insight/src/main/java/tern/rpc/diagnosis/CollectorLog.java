@@ -34,8 +34,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     private record Use(long atNanos, long bytes, boolean major) {}
 
     /**
-     * The time on the clock of {@link System#nanoTime()} that the JVM takes as 0 in its notifications. It differs from
-     * the zero of the uptime, so this is the earliest time that no notification contradicts. Guarded by this.
+     * The zero of the times in the JVM's notifications, on the clock of {@link System#nanoTime()}. The JVM does not
+     * publish it, and it differs from the start of the uptime. It is estimated from the notifications: each one gives
+     * an upper bound. Guarded by this.
      */
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());

@@ -140,7 +140,7 @@ public final class Diagnostician {
         return check.line();
     }
 
-    /** Earlier diagnoses and figures. Any thread may read it. */
+    /** Earlier diagnoses and figures. Any thread may read them. */
     public History history() {
         return history;
     }

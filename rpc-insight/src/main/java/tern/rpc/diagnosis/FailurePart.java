@@ -69,8 +69,8 @@ final class FailurePart {
     private FailurePart() {}
 
     /**
-     * The part that the failure of a call is about; null if the time of the call explains more, as for a call that ran
-     * out of time.
+     * Returns the part of the call that caused its failure. Returns null for a failure such as a timeout, which the
+     * time of the call explains better.
      */
     static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();

@@ -13,19 +13,19 @@ record Part(Kind kind, String name) {
         QUEUE(true),
         /** Reading the request. */
         DECODE(false),
-        /** Code that computes. The name is its innermost frame of the application. */
+        /** Code that computes. The name is the innermost frame of the application. */
         COMPUTING(false),
-        /** A lock. The name is the lock with the frame of its owner. */
+        /** The wait for a lock. The name is the lock with the stack frame of its owner. */
         LOCK(false),
-        /** A pause that the code makes itself, such as a sleep. */
+        /** A pause in the code, such as a sleep. */
         SLEEP(false),
-        /** A result, signal or queue that other threads must serve. The name is the waiting frame. */
+        /** The wait for a result, a signal or a queue of other threads. The name is the waiting stack frame. */
         RESULT(true),
-        /** A file. The name is the frame that reads or writes. */
+        /** Access to a file. The name is the stack frame that reads or writes. */
         FILE(false),
-        /** A socket that no phase covers. The name is the frame. */
+        /** Access to a socket outside the known phases. The name is the stack frame. */
         SOCKET(false),
-        /** The lookup of a host name. The name is the frame. */
+        /** The lookup of a host name. The name is the stack frame. */
         RESOLVER(false),
         /** The loading or initialization of a class. */
         CLASS_LOADING(false),
@@ -69,7 +69,7 @@ record Part(Kind kind, String name) {
             this.passedOn = passedOn;
         }
 
-        /** Whether the time is only a symptom. Such time counts for the thing that the call waited for. */
+        /** Whether the time is only a symptom. It is then assigned to the thing that the call waited for. */
         boolean isPassedOn() {
             return passedOn;
         }

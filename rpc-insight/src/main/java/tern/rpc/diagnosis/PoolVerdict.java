@@ -110,7 +110,10 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         return new PoolVerdict(pool, Reason.UNKNOWN, null, facts);
     }
 
-    /** Whether the pool is large enough for its use, but not if these connections are kept. */
+    /**
+     * Whether the kept connections explain the waits: the pool is large enough for normal use, but too small without
+     * these connections.
+     */
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);
         return kept > 0 && used <= FULL * size && (used + kept > FULL * size || kept >= MUCH * size);

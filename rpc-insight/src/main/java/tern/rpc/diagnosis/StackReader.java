@@ -236,9 +236,9 @@ final class StackReader {
     }
 
     /**
-     * The frames of the last owner, starting at the frame that holds the lock. That is the frame that entered the
-     * monitor, otherwise the frame in the method in which the other thread wants the lock, otherwise the innermost
-     * frame of the application.
+     * The frames of the last owner, starting at the frame that holds the lock. This is the frame that entered the
+     * monitor. If it is unknown, it is the frame in the method in which the other thread waits for the lock, or else
+     * the innermost frame of the application.
      */
     static List<StackTraceElement> holderPath(ThreadLook thread) {
         ThreadLook owner = lastOwner(thread);

@@ -31,8 +31,8 @@ final class StoreText {
     private static final double LOOPS = 0.25;
 
     /**
-     * Processors are crowded from this share of use on. Each command crosses to the event loop and back, and both steps
-     * wait for a processor.
+     * Processors count as crowded if at least this share of them is used. Each command is handed to the event loop and
+     * back, and both steps wait for a processor.
      */
     private static final double CROWDED = 0.65;
 

@@ -20,13 +20,14 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class ThreadWatch {
 
-    private static final int MAX_BURNERS = 3; // the limit applies once by processor time and once by bytes
+    private static final int MAX_BURNERS = 3; // the limit applies to processor time and to bytes separately
     private static final int MAX_FRAMES = 64;
     private static final int MAX_PLACES = 64;
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private Map<Long, long[]> last = Map.of(); // processor time and allocated bytes by thread id
+
     // number of samples by group and place in the code
     private final Map<String, Map<String, Integer>> places = new HashMap<>();
 

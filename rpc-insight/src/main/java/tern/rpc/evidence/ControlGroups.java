@@ -5,10 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folders of the control groups of this process, for a version 1 hierarchy, for version 2, and for both side by side.
- * A folder comes before the folder of its parent group, because a parent's limit applies too.
+ * The folders of the control groups of this process. Supports version 1, version 2, and both in use at the same time. A
+ * folder comes before the folder of its parent group, because a parent's limit applies too.
  *
- * @param unified folders of version 2, which alone have pressure files
+ * @param unified folders of version 2; only these contain pressure files
  */
 record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
 

@@ -1,6 +1,6 @@
 package tern.rpc.evidence;
 
-/** Finds figures in text files of the kernel. Every method returns {@value #MISSING} for a figure that is not there. */
+/** Finds figures in text files of the kernel. Every method returns {@value #MISSING} for a missing figure. */
 final class Figures {
 
     static final long MISSING = -1;
@@ -67,7 +67,7 @@ final class Figures {
         return figure < 0 ? MISSING : figure * factor;
     }
 
-    /** The sum of the figures that are there. */
+    /** The sum of two figures. A missing figure counts as 0, unless both are missing. */
     static long sum(long first, long second) {
         return first < 0 ? second : first + Math.max(0, second);
     }

@@ -94,7 +94,7 @@ final class GroupReader {
         return Figures.named(optional(files, folder + "/memory.oom_control"), "oom_kill");
     }
 
-    /** The topmost group has no limits; its missing files are not reported. */
+    /** Reads a file that may be missing. The topmost group has no limits, so its missing files are not reported. */
     private static String optional(SystemFiles files, String path) {
         return files.exists(path) ? files.text(path) : "";
     }

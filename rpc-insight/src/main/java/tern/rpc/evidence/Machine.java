@@ -28,15 +28,15 @@ public record Machine(
     }
 
     /**
-     * Processor time. All figures but the first are of the whole machine, as far as this container sees it.
+     * Processor time. All figures except the first are those of the whole machine, as far as this container sees it.
      *
-     * @param ownNanos used by this process
-     * @param userNanos with niced processes
-     * @param systemNanos with interrupts
-     * @param stealNanos taken by other virtual machines of the same host
-     * @param online processors of the machine
-     * @param allowed processors that the affinity of this process allows
-     * @param available what the JVM sizes its pools by; considers a quota
+     * @param ownNanos time used by this process
+     * @param userNanos time in user mode, including niced processes
+     * @param systemNanos time in the kernel, including interrupts
+     * @param stealNanos time taken by other virtual machines of the same host
+     * @param online number of processors of the machine
+     * @param allowed number of processors that the affinity of this process allows
+     * @param available the number of processors by which the JVM sizes its pools; considers a quota
      */
     public record Processors(
             long ownNanos,
@@ -70,8 +70,8 @@ public record Machine(
          * A control group with a quota.
          *
          * @param group its folder
-         * @param processors how many processors the group may use on average of a period
-         * @param throttledNanos waiting time, added up over the group's run queues
+         * @param processors number of processors that the group may use on average over a period
+         * @param throttledNanos time spent throttled, added up over the group's run queues
          */
         public record Level(
                 String group, double processors, long periods, long throttledPeriods, long throttledNanos) {}
@@ -95,11 +95,11 @@ public record Machine(
      * Memory of the control group whose limit is lowest, and of this process.
      *
      * @param limitBytes -1 without a limit
-     * @param limitHits how often an allocation met the limit
-     * @param throttled how often an allocation was slowed down at {@code memory.high}
+     * @param limitHits number of allocations that reached the limit
+     * @param throttled number of allocations that were slowed down at {@code memory.high}
      * @param minorFaults pages of this process that were mapped without reading
      * @param majorFaults pages of this process that had to be read from a disk
-     * @param swapInBytes of the whole machine
+     * @param swapInBytes bytes swapped in by the whole machine
      */
     public record Memory(
             long limitBytes,
@@ -114,14 +114,14 @@ public record Machine(
             long swapInBytes,
             long swapOutBytes) {}
 
-    /** Bytes that this process read from and wrote to devices, without what the page cache served. */
+    /** Bytes that this process read from and wrote to devices. Bytes served by the page cache do not count. */
     public record Disk(long readBytes, long writtenBytes) {}
 
     /**
      * Counters of the network namespace.
      *
-     * @param listenOverflows connections that a full accept queue turned away
-     * @param listenDrops these and those that failed otherwise before accept
+     * @param listenOverflows connections that were refused because the accept queue was full
+     * @param listenDrops all connections that failed before they were accepted, including these
      * @param resetsSent connections that this side aborted
      * @param resetsReceived established connections that the other side aborted
      */

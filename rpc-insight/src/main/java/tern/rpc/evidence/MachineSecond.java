@@ -5,31 +5,31 @@ import tern.rpc.evidence.Machine.Quota.Level;
 import tern.rpc.evidence.Machine.Stalls.Stall;
 
 /**
- * The time between two readings of the machine. Every method returns -1 if a figure is missing in either of them, or if a
- * counter started anew in between. Shares are between 0 and 1.
+ * The changes between two readings of the machine. Every method returns -1 if a figure is missing in one of the
+ * readings, or if a counter was reset in between. Shares are between 0 and 1.
  */
 public record MachineSecond(Machine from, Machine to, long nanos) {
 
-    /** Processors that this process kept busy. */
+    /** The number of processors that this process kept busy. */
     public double ownCpuProcessors() {
         return perNano(from.processors().ownNanos(), to.processors().ownNanos());
     }
 
-    /** Processors that all processes kept busy. */
+    /** The number of processors that all processes kept busy. */
     public double busyProcessors() {
         double user = perNano(from.processors().userNanos(), to.processors().userNanos());
         double system = perNano(from.processors().systemNanos(), to.processors().systemNanos());
         return user < 0 || system < 0 ? -1 : user + system;
     }
 
-    /** Processors that other processes kept busy. */
+    /** The number of processors that other processes kept busy. */
     public double otherCpuProcessors() {
         double busy = busyProcessors();
         double own = ownCpuProcessors();
         return busy < 0 || own < 0 ? -1 : Math.max(0, busy - own);
     }
 
-    /** How many processors this process may use: the smaller of affinity and quota. */
+    /** The number of processors that this process may use: the smaller of affinity and quota. */
     public double allowedProcessors() {
         int allowed = to.processors().allowed();
         int affinity = allowed > 0 ? allowed : to.processors().available();
@@ -37,7 +37,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return quota > 0 ? Math.min(quota, affinity) : affinity;
     }
 
-    /** Own use of the allowed processors. */
+    /** The share of its allowed processors that the process used; -1 if unknown. */
     public double ownCpuShare() {
         double own = ownCpuProcessors();
         return own < 0 ? -1 : Math.min(1, own / Math.max(0.001, allowedProcessors()));
@@ -57,7 +57,10 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perSecond(from.processors().contextSwitches(), to.processors().contextSwitches());
     }
 
-    /** Share of quota periods that ended in throttling, of the group throttled most; 0 without a quota. */
+    /**
+     * The share of quota periods in which the process was throttled. If several groups have a quota, the largest share.
+     * 0 without a quota.
+     */
     public double throttledShare() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;
         for (Level level : to.quota().levels()) {
@@ -70,7 +73,10 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return worst;
     }
 
-    /** Throttled time per time, added up over run queues, of the group throttled most; 0 without a quota. */
+    /**
+     * The throttled time divided by the elapsed time. It is added up over run queues, so it may exceed 1. If several
+     * groups have a quota, the largest value. 0 without a quota.
+     */
     public double throttledProcessors() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;
         for (Level level : to.quota().levels()) {
@@ -97,7 +103,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return stalled(from.stalls().io(), to.stalls().io());
     }
 
-    /** Used part of the group's memory limit; the page cache counts as used. */
+    /** The used share of the group's memory limit. The page cache counts as used. */
     public double memoryShare() {
         return share(to.memory().usedBytes(), to.memory().limitBytes());
     }
@@ -114,7 +120,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perSecond(from.memory().majorFaults(), to.memory().majorFaults());
     }
 
-    /** Bytes that the machine swapped in, per second. */
+    /** The bytes per second that the machine swapped in. */
     public double swapInPerSecond() {
         return perSecond(from.memory().swapInBytes(), to.memory().swapInBytes());
     }
@@ -131,7 +137,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perSecond(from.disk().writtenBytes(), to.disk().writtenBytes());
     }
 
-    /** Share of the sent TCP segments that were sent again. */
+    /** Share of the sent TCP segments that were retransmissions. */
     public double retransmitShare() {
         return share(retransmitted(), delta(from.tcp().segmentsOut(), to.tcp().segmentsOut()));
     }
@@ -160,7 +166,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return delta(from.tcp().resetsReceived(), to.tcp().resetsReceived());
     }
 
-    /** Open descriptors, as a share of the most that this process may open. */
+    /** Open descriptors, as a share of the maximum of this process. */
     public double descriptorShare() {
         return share(to.descriptors().open(), to.descriptors().max());
     }

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Reads how long threads ran and how long they waited for a processor. The kernel counts this without any setting. A
+ * Reads the time that threads ran and the time that they waited for a processor. The kernel always counts both. A
  * running thread's figures lag by up to a tick. Thread-safe.
  */
 public final class RunQueue {
@@ -41,7 +41,7 @@ public final class RunQueue {
         RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);
         if (now.isKnown()) {
             if (last.size() >= MAX_THREADS) {
-                last.clear(); // threads have come and gone; the next call counts them anew
+                last.clear(); // removes ended threads; the next call starts again for the live ones
             }
             last.put(thread.getId(), now);
         } else {

@@ -4,9 +4,9 @@ package tern.rpc.evidence;
  * The scheduler's counters (Linux) for a thread, or their sum for several.
  *
  * @param runNanos time on a processor; -1 if nothing is known
- * @param delayNanos time ready to run but without a processor; on the measured kernels it includes the time throttled
- *     by a quota
- * @param slices how often the thread got a processor
+ * @param delayNanos time in which the thread was ready but had no processor; on the measured kernels it includes the
+ *     time throttled by a quota
+ * @param slices number of times that the thread got a processor
  */
 public record RunTime(long runNanos, long delayNanos, long slices) {
 
@@ -30,7 +30,7 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
                 : UNKNOWN;
     }
 
-    /** The sum of both. If one is unknown, the other one. */
+    /** Returns the sum of two times. If one is unknown, returns the other one. */
     public RunTime plus(RunTime other) {
         if (!isKnown()) {
             return other;

@@ -118,7 +118,7 @@ public final class ApplicationCode {
 
     private ApplicationCode() {}
 
-    /** Whether the class is of the application. Proxies, lambda forms and generated subclasses are not. */
+    /** Whether the class belongs to the application. Proxies, lambda forms and generated subclasses are not. */
     public static boolean owns(String className) {
         if (className.contains("$$") || className.startsWith("$") || className.indexOf('.') < 0) {
             return false;

@@ -81,7 +81,7 @@ public record LatencyReport(
     private static List<Bucket> distribution(Histogram latencies) {
         List<Bucket> buckets = new ArrayList<>();
         double from = 0;
-        double to = 100; // µs
+        double to = 100; // in µs
         while (from <= latencies.getMaxValue() && latencies.getTotalCount() > 0) {
             long calls = latencies.getCountBetweenValues((long) Math.ceil(from), (long) Math.ceil(to) - 1);
             if (calls > 0) {
@@ -222,7 +222,7 @@ public record LatencyReport(
         return " ".repeat(Math.max(0, width - text.length())) + text;
     }
 
-    /** Formats a share in percent, rounded down, so that 100 means all calls. */
+    /** Formats a share in percent, rounded down, so that only a complete share is shown as 100. */
     private static String percent(double share) {
         return String.format(Locale.ROOT, "%.2f", Math.floor(share * 10_000) / 100);
     }

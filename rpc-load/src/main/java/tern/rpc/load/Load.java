@@ -42,7 +42,7 @@ public record Load(double rate, Duration warmUp, Duration duration, int users) {
         return warmUp.toNanos() / 2;
     }
 
-    /** Returns the intended start of a call, counted from the beginning of the warm-up. */
+    /** Returns the intended start of a call, relative to the beginning of the warm-up. */
     long startNanos(long call) {
         long rampCalls = rampCalls();
         if (call < rampCalls) {

@@ -2,7 +2,7 @@ package tern.rpc.load;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** A clock that can also wait until a time. Tests use a clock that they move. */
+/** A clock that can also wait until a time. Tests use a clock that they set themselves. */
 interface LoadClock {
 
     LoadClock SYSTEM = new LoadClock() {

@@ -7,15 +7,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts calls at the times that {@link Load} gives, whether or not earlier calls have ended. The latency of a call is
+ * Starts calls at the times that {@link Load} defines, even if earlier calls have not ended. The latency of a call is
  * measured from its intended start. A slow answer therefore also raises the latency of the calls that wait behind it,
- * as real users would see it. Leaving those waits out is known as "coordinated omission".
+ * as for real users. Ignoring these waits is known as "coordinated omission".
  *
- * <p>Each user thread takes the next call, waits for its start, makes the call and repeats. A driver makes one run.
+ * <p>Each user thread takes the next call, waits for its start, makes the call and repeats. A driver is used for one
+ * run.
  */
 public final class OpenLoopDriver {
 
-    /** Time that open calls have to end after the run; after that they count as errors. */
+    /** The time in which open calls may end after the run. Calls that take longer count as errors. */
     static final Duration GRACE = Duration.ofSeconds(10);
 
     private static final Duration REPORT_EVERY = Duration.ofSeconds(1);
@@ -38,7 +39,7 @@ public final class OpenLoopDriver {
         this.tally = new Tally(scenario, load);
     }
 
-    /** Receives the counts of the last second, once a second. */
+    /** Receives the counts of the last second. Called once a second. */
     @FunctionalInterface
     public interface Progress {
         void report(Tally.Second second);
@@ -71,7 +72,7 @@ public final class OpenLoopDriver {
         return tally;
     }
 
-    /** Lets no further call start. */
+    /** Starts no further call. */
     public void stop() {
         stopped = true;
     }
@@ -106,7 +107,7 @@ public final class OpenLoopDriver {
         tally.record(number, step, clock.nanoTime() - intended, failure);
     }
 
-    /** Catches every exception, since a failure must end only its own call. */
+    /** Catches every exception, because a failure must end only its own call. */
     private static @Nullable Throwable run(Scenario.Step step, long number) {
         try {
             step.call().run(number);

@@ -33,7 +33,7 @@ public final class Scenario {
         return steps;
     }
 
-    /** Returns the index of the step for this call. The choice is random by weight and is the same in every run. */
+    /** Returns the index of the step for this call. The choice is random by weight, but equal in every run. */
     int pick(long number) {
         int ticket = new SplittableRandom(number).nextInt(totalWeight);
         int step = 0;

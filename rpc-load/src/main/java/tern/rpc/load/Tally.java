@@ -145,7 +145,7 @@ public final class Tally {
         return errors[step].sum();
     }
 
-    /** Returns the end of the last successful call, counted from the beginning of the warm-up. */
+    /** Returns the end of the last successful call, relative to the beginning of the warm-up. */
     Duration lastEnd() {
         return Duration.ofNanos(lastEndNanos.get());
     }

@@ -36,7 +36,7 @@ class ArchitectureTest {
                 .allMatch(home -> home.isAnnotatedWith(NullMarked.class));
     }
 
-    /** Returns the folder of this module's main classes. The class path also holds those of other modules. */
+    /** Returns the folder of this module's main classes. The class path also contains classes of other modules. */
     private static Path ownClasses() {
         URL testClasses =
                 ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();

@@ -52,9 +52,7 @@ final class ServiceFiles {
         }
     }
 
-    /**
-     * The file that declares a message of the service, if it also declares the service itself, as generated files do.
-     */
+    /** The generated file that declares both the service and one of its messages; null if there is none. */
     private static @Nullable FileDescriptor declaring(tern.rpc.ServiceDescriptor service) {
         for (FileDescriptor file : filesOfMessages(service)) {
             for (ServiceDescriptor declared : file.getServices()) {

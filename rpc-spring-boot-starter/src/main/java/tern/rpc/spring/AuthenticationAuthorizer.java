@@ -27,7 +27,7 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
     private final Function<CallHead, @Nullable Authentication> shown;
 
     /**
-     * @param manager authenticates; the worker of the call waits for it
+     * @param manager the manager that authenticates; the worker of the call waits for it
      * @param shown extracts the credentials of a call, such as a bearer token or the principal of its certificate; null
      *     refuses the call as UNAUTHENTICATED
      */
@@ -47,7 +47,7 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
             found = manager.authenticate(credentials);
         } catch (AuthenticationServiceException e) {
             throw e; // the authentication itself failed, which is not the caller's fault
-        } catch (AuthenticationException e) { // its message may contain the credentials
+        } catch (AuthenticationException e) { // the message of the exception may contain the credentials
             throw RpcAuthorizer.unauthenticated(call + " was refused: its credentials are not accepted");
         }
         if (found == null || !found.isAuthenticated()) {

@@ -3,7 +3,7 @@ package tern.rpc.spring;
 import tern.rpc.client.RpcClient;
 
 /**
- * Changes the client before it is built, after the properties were applied. Beans of this type are called in their
+ * Changes the client after the properties were applied and before it is built. Beans of this type are called in their
  * {@code @Order}.
  */
 @FunctionalInterface

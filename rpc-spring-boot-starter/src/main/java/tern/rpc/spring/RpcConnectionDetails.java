@@ -11,10 +11,11 @@ import org.springframework.boot.autoconfigure.service.connection.ConnectionDetai
 public interface RpcConnectionDetails extends ConnectionDetails {
 
     /**
-     * The addresses of a reference's providers, each as in {@code rpc.client.url}.
+     * Returns the addresses of a reference's providers, each in the form of {@code rpc.client.url}.
      *
      * @param reference the name of the reference or the simple name of its interface: the {@code <name>} of {@code
-     *     rpc.client.services.<name>} as written there, or {@code UserService} if nothing is configured
+     *     rpc.client.services.<name>} as it is written there, or for example {@code UserService} if nothing is
+     *     configured
      * @return empty to use other sources
      */
     List<String> addresses(String reference);

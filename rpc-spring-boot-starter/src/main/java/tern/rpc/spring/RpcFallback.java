@@ -10,11 +10,11 @@ import org.springframework.stereotype.Component;
 
 /**
  * Marks a bean that answers calls of {@link RpcReference}s if no provider takes them: after UNAVAILABLE, and after
- * DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method surely did not run. The bean implements the interface of the
- * service, and is never injected itself. On a class, the annotation makes it a component.
+ * DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method certainly did not run. The bean implements the interface of
+ * the service. It is never injected in place of the reference. On a class, the annotation makes it a component.
  *
- * <p>The failure of a call stays the outcome in {@code rpc.client.requests}. {@code rpc.client.fallbacks} counts the
- * calls that a fallback answered. Streams have no fallback.
+ * <p>The meter {@code rpc.client.requests} still counts the failure of the call. {@code rpc.client.fallbacks} counts
+ * the calls that a fallback answered. Streams have no fallback.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -27,8 +27,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 public @interface RpcReference {
 
     /**
-     * The {@code <name>} of {@code rpc.client.services.<name>.*}. If empty, the simple name of the interface: {@code
-     * user-service}, {@code userService} and {@code UserService} all stand for {@code UserService}.
+     * The {@code <name>} of {@code rpc.client.services.<name>.*}. If empty, it is the simple name of the interface. For
+     * example, {@code user-service}, {@code userService} and {@code UserService} all stand for {@code UserService}.
      */
     String name() default "";
 
@@ -39,27 +39,27 @@ public @interface RpcReference {
     String version() default "";
 
     /**
-     * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms}. If empty, the timeout
-     * of {@code @RpcMethod}, or else {@code rpc.client.timeout}.
+     * The timeout of a call, including all attempts, as a number with a unit such as {@code 500ms}. If empty, the
+     * timeout of {@code @RpcMethod} applies, otherwise {@code rpc.client.timeout}.
      */
     String timeout() default "";
 
     /**
      * The addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port}, {@code
      * tri://host:port} or {@code http://host:port}, each optionally with {@code ?weight=50}. The default port is 20880.
-     * {@code local} is the server of the same application, called in memory. If empty, {@code rpc.client.url}.
+     * {@code local} is the server of the same application, called in memory. If empty, {@code rpc.client.url} applies.
      */
     String url() default "";
 
     /**
-     * The protocol of addresses without one: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http} for JSON
-     * over HTTP/1.1. If empty, {@code dubbo}.
+     * The protocol of addresses that name none: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http} for
+     * JSON over HTTP/1.1. If empty, {@code dubbo}.
      */
     String protocol() default "";
 
     /** Whether the start fails if no provider can be reached. */
     boolean check() default false;
 
-    /** The number of own sockets to each provider; 0 to share one with other references. */
+    /** The number of dedicated sockets to each provider; 0 to share one socket with other references. */
     int connections() default 0;
 }

@@ -3,7 +3,7 @@ package tern.rpc.spring;
 import tern.rpc.server.RpcServer;
 
 /**
- * Changes the server before it is built, after the properties were applied. Beans of this type are called in their
+ * Changes the server after the properties were applied and before it is built. Beans of this type are called in their
  * {@code @Order}.
  */
 @FunctionalInterface

@@ -36,6 +36,6 @@ public @interface RpcService {
     /** Distinguishes incompatible exports of an interface. May contain placeholders. */
     String version() default "";
 
-    /** The share of calls that this provider asks for, relative to others; 0 or more. Announced to callers. */
+    /** The requested share of calls, relative to other providers; 0 or more. Announced to callers. */
     int weight() default Attributes.DEFAULT_WEIGHT;
 }

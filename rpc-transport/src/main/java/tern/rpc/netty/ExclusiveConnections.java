@@ -144,7 +144,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             }
             return;
         }
-        // checked in this order, because a new connection might otherwise be in neither
+        // checked in this order, because a connection moves from connecting to available and could otherwise be missed
         if (connecting.isEmpty() && !available) {
             attemptNow();
             call.fail(notSent(

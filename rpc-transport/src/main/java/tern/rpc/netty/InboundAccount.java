@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InboundAccount {
 
-    /** Smaller messages and parts do not count unless they stay, and a connection with fewer bytes is not paused. */
+    /** Smaller messages and parts are counted only if they are kept. A connection with fewer bytes is not paused. */
     private static final int SMALL_BYTES = 4 << 10;
 
     /** Controls the reading of the connection. */

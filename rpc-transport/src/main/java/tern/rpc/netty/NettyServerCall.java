@@ -29,7 +29,7 @@ public abstract class NettyServerCall implements ServerCall {
     private final Share share;
     private volatile boolean answered; // set by ANSWERED
     private volatile @Nullable Watcher watcher; // written before the time until which the call is watched
-    private volatile long watchedUntilNanos = Long.MAX_VALUE; // the maximum means no limit
+    private volatile long watchedUntilNanos = Long.MAX_VALUE; // Long.MAX_VALUE means no limit
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;

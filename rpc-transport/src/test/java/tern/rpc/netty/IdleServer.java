@@ -59,8 +59,8 @@ final class IdleServer implements AutoCloseable {
     static IdleServer start() throws IOException {
         return new IdleServer(new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseParallelGC", // leaves the least free space between objects
-                        "-Dio.netty.leakDetection.level=disabled", // its records would also be counted
+                        "-XX:+UseParallelGC", // this collector leaves the least free space between objects
+                        "-Dio.netty.leakDetection.level=disabled", // the leak detector's records would also be counted
                         "-cp",
                         System.getProperty("java.class.path"),
                         IdleServer.class.getName())

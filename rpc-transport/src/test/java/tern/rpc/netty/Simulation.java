@@ -371,7 +371,7 @@ final class Simulation {
             }
             wantsToRead = false;
             if (!arrived.isReadable()) {
-                unsafe().close(voidPromise()); // bypasses the handlers, as a real socket does at its end
+                unsafe().close(voidPromise()); // closes without calling the handlers, like a real socket at its end
                 return;
             }
             int most = arrived.readableBytes();

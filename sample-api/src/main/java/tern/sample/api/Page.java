@@ -31,7 +31,7 @@ public final class Page<T> implements Serializable {
         this.pageNo = pageNo;
     }
 
-    /** Number of results on all pages together. */
+    /** Total number of results on all pages. */
     public int getTotal() {
         return total;
     }

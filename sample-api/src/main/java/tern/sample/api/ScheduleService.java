@@ -9,7 +9,7 @@ import tern.rpc.RpcMethod;
 public interface ScheduleService {
 
     /**
-     * Chooses an agent. A repeated request is harmless, because the assignment is stored once per request id.
+     * Chooses an agent. A repeated request is harmless, because the assignment is stored only once per request id.
      *
      * @throws ScheduleException if the tenant may not schedule, or no agent has the skill
      * @throws tern.rpc.RpcException RESOURCE_EXHAUSTED if the queue of announcements is full

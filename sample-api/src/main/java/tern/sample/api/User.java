@@ -45,7 +45,7 @@ public final class User implements Serializable {
         this.name = name;
     }
 
-    /** 1 or 2; 0 if unknown. */
+    /** The sex: 1 or 2; 0 if unknown. */
     public int getSex() {
         return sex;
     }
@@ -104,7 +104,7 @@ public final class User implements Serializable {
         this.permissions = permissions;
     }
 
-    /** 1 for an active user. */
+    /** The status: 1 for an active user. */
     public int getStatus() {
         return status;
     }

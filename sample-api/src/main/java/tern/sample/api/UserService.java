@@ -3,7 +3,10 @@ package tern.sample.api;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 
-/** Users by mail address, number and page. These are the four calls of the benchmark that Apache Dubbo publishes. */
+/**
+ * Manages users by mail address, number and page. These are the four calls of the benchmark that Apache Dubbo
+ * publishes.
+ */
 public interface UserService {
 
     /** Number of users on a full page of {@link #listUser}. */
@@ -14,9 +17,9 @@ public interface UserService {
     boolean existUser(String email);
 
     /**
-     * Registers a user. The provider chooses the number and the times of creation and update.
+     * Registers a user. The provider sets the number and the times of creation and update.
      *
-     * @return false if a user with this mail address exists already
+     * @return false if a user with this mail address already exists
      */
     boolean createUser(User user);
 

@@ -10,7 +10,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 @ConfigurationPropertiesScan
 public class ConsumerApplication {
 
-    /** If {@code load.rate} is set, makes this load and exits with 0 if it reached the target, else with 1. */
+    /**
+     * Starts the application. If {@code load.rate} is set, it runs this load and exits with 0 if the load reached the
+     * target, otherwise with 1.
+     */
     public static void main(String[] args) throws InterruptedException, IOException {
         ConfigurableApplicationContext context = SpringApplication.run(ConsumerApplication.class, args);
         LoadRun load = context.getBean(LoadRun.class);

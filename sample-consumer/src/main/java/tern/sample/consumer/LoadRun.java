@@ -15,7 +15,7 @@ import tern.rpc.load.Load;
 import tern.rpc.load.OpenLoopDriver;
 import tern.rpc.load.Tally;
 
-/** Makes the load of {@link LoadProperties}, at the start or on request, and keeps the last report. */
+/** Runs the load that {@link LoadProperties} describes, at the start or on request, and keeps the last report. */
 @Component
 public class LoadRun implements DisposableBean {
 
@@ -47,7 +47,7 @@ public class LoadRun implements DisposableBean {
     }
 
     /**
-     * Makes one run and blocks until it has ended.
+     * Runs the load once and blocks until it has ended.
      *
      * @return whether the run passed; false if it was stopped
      */
@@ -81,7 +81,7 @@ public class LoadRun implements DisposableBean {
     }
 
     /**
-     * Makes another run with this rate and the other properties. Blocks until it has ended.
+     * Runs the load again with this rate and the other properties. Blocks until it has ended.
      *
      * @throws IllegalStateException if another run has not ended
      */

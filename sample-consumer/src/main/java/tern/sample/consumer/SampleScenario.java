@@ -26,7 +26,7 @@ class SampleScenario {
 
     /** The kind of load. */
     enum Kind {
-        /** All calls, by their weights. */
+        /** All calls, chosen by their weights. */
         MIX,
         /** Only {@code schedule}. */
         SCHEDULE

@@ -13,7 +13,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Writes {@code pid}, {@code http.port} and {@code rpc.port} to the properties file {@code sample.ready-file} for
- * scripts. The file appears with its whole content, after both ports accept connections.
+ * scripts. The file becomes visible, with its whole content, after both ports accept connections.
  */
 @Component
 class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {

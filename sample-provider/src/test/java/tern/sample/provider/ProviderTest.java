@@ -187,7 +187,7 @@ class ProviderTest {
                         ScheduleException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_AGENT));
     }
 
-    /** Waits for earlier tasks: the barrier opens only when all threads of the pool wait at it. */
+    /** Waits for earlier tasks. The barrier opens only when all threads of the pool wait at it. */
     private void awaitBindTasks() throws Exception {
         CyclicBarrier everyThread = new CyclicBarrier(bind.getCorePoolSize() + 1);
         for (int i = 0; i < bind.getCorePoolSize(); i++) {

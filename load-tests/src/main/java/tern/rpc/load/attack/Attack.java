@@ -158,7 +158,7 @@ enum Attack {
                 }
             })),
 
-    /** Calls of a method that sleeps, whose callers wait. */
+    /** Calls of a method that sleeps. The callers wait for the answers. */
     SLEEPERS(
             "calls of 10 s, 50 at a time on each of 20 connections",
             true,

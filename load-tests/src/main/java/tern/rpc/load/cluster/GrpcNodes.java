@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.peer.proto.BenchmarkGrpc;
 import tern.rpc.load.peer.proto.Text;
 
-/** grpc-java with {@code round_robin} below its outlier detection, with the defaults of gRFC A50. */
+/** grpc-java with {@code round_robin} and its outlier detection, with the defaults of gRFC A50. */
 final class GrpcNodes implements Framework {
 
     private static final String SCHEME = "nodes";
@@ -194,7 +194,7 @@ final class GrpcNodes implements Framework {
 
                 @Override
                 public void shutdown() {
-                    // holds nothing
+                    // nothing to release
                 }
             };
         }

@@ -29,6 +29,7 @@ final class Station {
     private final int number;
     private final ScheduledExecutorService timer;
     private final Random random; // guarded by this
+
     // the time at which each worker becomes free; guarded by this
     private final PriorityQueue<Long> freeAt = new PriorityQueue<>();
     private final LongAdder arrived = new LongAdder();

@@ -20,7 +20,9 @@ final class Flatness {
     /** @param minutes time since the start of the run */
     record Sample(double minutes, Resources held) {}
 
-    /** @param flat whether the resource stays within its bound */
+    /**
+     * @param flat whether the resource did not grow by more than its limit
+     */
     record Verdict(String what, String told, boolean flat) {}
 
     private final List<Sample> samples;

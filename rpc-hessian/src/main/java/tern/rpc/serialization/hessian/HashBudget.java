@@ -66,14 +66,15 @@ class HashBudget {
     }
 
     /**
-     * Charges for the incomplete containers to which a key refers. If all keys refer to one and the same container, as
-     * children refer to their parent, a comparison of two keys finds that container identical without visiting it.
+     * Charges for a key that refers to containers which are still being read. If all keys refer to the same container,
+     * as children refer to their parent, comparing two keys does not visit it, so the charge is small. Sets of
+     * containers are bit masks.
      *
      * @param part the part of the key's weight that belongs to incomplete containers
-     * @param referred the incomplete containers to which this key refers
-     * @param before the incomplete containers to which all earlier keys refer, or 0
+     * @param referred the incomplete containers that this key refers to
+     * @param before the result of this method for the previous key; 0 for the first key
      * @param keys the number of earlier keys
-     * @return the incomplete containers to which the earlier keys and this key refer
+     * @return the incomplete containers that the earlier keys or this key refer to
      */
     long chargeOpen(long part, long referred, long before, int keys) {
         boolean same = Long.bitCount(referred | before) == 1;

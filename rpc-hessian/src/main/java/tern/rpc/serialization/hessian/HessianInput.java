@@ -120,8 +120,8 @@ final class HessianInput {
     }
 
     /**
-     * Returns a hash of the next text, from the last bytes and the length of a text of up to 1,023 bytes. The result is
-     * meaningless if no such text comes next.
+     * Returns a cheap hash of the next text, which must have at most 1,023 bytes. It is computed from the length and
+     * the last eight bytes. The result is meaningless if anything else comes next.
      */
     int hashOfText() {
         if (end - position < 2) {

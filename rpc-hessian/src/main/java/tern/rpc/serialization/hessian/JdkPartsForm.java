@@ -41,12 +41,12 @@ final class JdkPartsForm implements WireForm {
                     Map.of(
                             "signum", value -> ((BigInteger) value).signum(),
                             "mag", value -> magnitude((BigInteger) value),
-                            // The other fields are cached results; 0 means unknown. JDK 17:
+                            // The other fields cache results, and 0 means unknown. The next four are those of JDK 17.
                             "bitCountPlusOne", value -> 0,
                             "bitLengthPlusOne", value -> 0,
                             "lowestSetBitPlusTwo", value -> 0,
                             "firstNonzeroIntNumPlusTwo", value -> 0,
-                            // JDK 25:
+                            // These two are those of JDK 25.
                             "magBitLengthPlusOne", value -> 0,
                             "numberOfTrailingZeroIntsPlusTwo", value -> 0)));
 

@@ -100,9 +100,9 @@ final class Slot {
     }
 
     /**
-     * Returns a position inside this position. If the type repeats, as in Object inside Object, the enclosing position
-     * of that type is returned. Positions are cached, so a message must not be able to add new positions without limit
-     * by its nesting.
+     * Returns the position of a part of this value. If the type repeats, as in Object inside Object, the enclosing
+     * position of that type is returned. Positions are cached, so a deeply nested message must not be able to add any
+     * number of them.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {

@@ -291,8 +291,8 @@ public final class Bombs {
             bytes.add('V').text("[object").add(0x91);
             number++;
         }
-        // The innermost array contains a list that refers to the innermost list, which by now has 2 + 100 * (...)
-        // parts.
+        // The innermost array contains a list of 100 references to the previous object. Each level multiplies the
+        // number of parts by about 100.
         bytes.list(100);
         int last = number++;
         for (int i = 0; i < 100; i++) {

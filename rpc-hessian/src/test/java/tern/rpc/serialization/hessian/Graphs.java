@@ -382,7 +382,7 @@ final class Graphs {
         return node;
     }
 
-    @SuppressWarnings("unchecked") // created with this type above
+    @SuppressWarnings("unchecked") // the node was created with this type
     private void fillContainers(Node node, int depth) {
         node.list = (List<Object>) list(depth + 1);
         node.map = new HashMap<>(Map.of("x", scalar()));

@@ -194,8 +194,8 @@ class WrittenBytesTest {
     }
 
     /**
-     * hessian-lite splits binary data at the end of its buffer of 8 KiB. Each kind of value empties the buffer at
-     * another fill level.
+     * hessian-lite splits binary data at the end of its buffer of 8 KiB. The fill level at which the buffer is emptied
+     * differs between kinds of values.
      */
     @Test
     void binaryDataIsCutAtTheSamePlaces() {

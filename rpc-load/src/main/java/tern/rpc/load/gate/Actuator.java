@@ -16,7 +16,7 @@ final class Actuator {
 
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
-    /** Long, because an overloaded application also answers these requests slowly. */
+    /** The time limit is long, because an overloaded application also answers these requests slowly. */
     private static final Duration ANSWER = Duration.ofSeconds(10);
 
     private static final Pattern DIAGNOSIS = Pattern.compile("(QUIET|HEALTHY|MISS)\\b.*", Pattern.DOTALL);
@@ -53,7 +53,9 @@ final class Actuator {
         return response.body();
     }
 
-    /** Returns the diagnosis of this moment. The future fails if the endpoint does not answer with one. */
+    /**
+     * Requests a diagnosis of the current moment. The future fails if the endpoint does not answer with a diagnosis.
+     */
     CompletableFuture<String> diagnosisNow() {
         return http.sendAsync(request(), BodyHandlers.ofString()).thenApply(response -> {
             if (response.statusCode() != 200) {

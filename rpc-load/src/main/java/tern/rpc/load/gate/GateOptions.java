@@ -65,7 +65,7 @@ record GateOptions(
     private static final Pattern TIME = Pattern.compile("(\\d{1,6})(ms|s|m)");
     private static final String SEE_HELP = "; see --help";
 
-    /** A server of Tern accepts no more calls on one connection by default. */
+    /** Maximum number of users. A server of Tern accepts by default no more calls on one connection. */
     private static final int MAX_USERS = 1_000;
 
     static GateOptions parse(List<String> arguments) throws CannotRunException {
@@ -98,7 +98,7 @@ record GateOptions(
         return service.substring(service.lastIndexOf('.') + 1) + "." + method;
     }
 
-    /** Values of the options, as text. */
+    /** The values of the options, as text. */
     private record Values(Map<String, String> given) {
 
         GateOptions options(Map<String, String> headers) throws CannotRunException {

@@ -43,7 +43,7 @@ final class JsonCall implements Scenario.Call {
         this.target = options.server().resolve("/" + options.service() + "/" + options.method());
     }
 
-    /** Makes the first call and stops the gate if it fails, since later calls would fail for the same reason. */
+    /** Makes the first call, and stops the gate if it fails, because later calls would fail for the same reason. */
     void tryOnce() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {
@@ -72,7 +72,7 @@ final class JsonCall implements Scenario.Call {
     public void run(long number) throws InterruptedException {
         HttpResponse<String> response;
         try {
-            // tryOnce() used number 0
+            // tryOnce() has used number 0
             response = http.send(request(number + 1, options.timeout()), BodyHandlers.ofString());
         } catch (HttpTimeoutException e) {
             throw failure(
@@ -106,7 +106,7 @@ final class JsonCall implements Scenario.Call {
                 return failure(code(code), body.path("message").asString(""));
             }
         } catch (JacksonException e) {
-            // not JSON: use the text of the body
+            // not JSON, so the text of the body is used
         }
         String text = response.body().strip();
         return failure(

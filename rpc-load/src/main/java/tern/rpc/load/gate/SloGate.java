@@ -49,7 +49,7 @@ public final class SloGate {
         if (actuator == null) {
             return drive(call, options, null).passed();
         }
-        actuator.diagnosis(); // finds a wrong address before the load, not after it
+        actuator.diagnosis(); // detects a wrong address before the load instead of after it
         SlowMoments slow = new SlowMoments(options.target(), actuator::diagnosisNow);
         LatencyReport report = drive(call, options, slow);
         out.println();
@@ -58,8 +58,8 @@ public final class SloGate {
     }
 
     /**
-     * Returns the current diagnosis. If the application no longer answers, the text says so and the verdict on the load
-     * stays.
+     * Returns the current diagnosis. If the application no longer answers, the text says so, and the verdict on the
+     * load is kept.
      */
     private static String diagnosis(Actuator actuator) throws InterruptedException {
         try {

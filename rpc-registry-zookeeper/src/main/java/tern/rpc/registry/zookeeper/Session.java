@@ -55,6 +55,7 @@ final class Session implements AutoCloseable {
     private final CuratorFramework curator;
     private final ScheduledThreadPoolExecutor thread;
     private final List<Listener> listeners = new ArrayList<>(); // confined to the session's thread
+
     // parent nodes that are known to exist; confined to the session's thread
     private final Set<String> parents = new HashSet<>();
     private boolean started; // guarded by this

@@ -17,7 +17,7 @@ import tern.rpc.transport.InMemoryTransport;
 /**
  * Addresses as users write them.
  *
- * @param protocol their protocol; null if they have none
+ * @param protocol the protocol of the addresses; null if they name none
  */
 record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
@@ -28,7 +28,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             EXPECTED + "; attributes are weight=50, zone=<name> and tag=<name>, joined by &";
     private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
-    /** No addresses: a registry gives them. */
+    /** No addresses, because a registry provides them. */
     static final Addresses NONE = new Addresses(null, List.of());
 
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
@@ -50,7 +50,9 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         endpoints = List.copyOf(endpoints);
     }
 
-    /** @param property the property for messages */
+    /**
+     * @param property the property that contains the addresses, for messages
+     */
     static Addresses parse(String property, List<String> urls) {
         String protocol = null;
         List<Instance> endpoints = new ArrayList<>();
@@ -104,7 +106,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return text.contains(OWN_PORT);
     }
 
-    /** Removes user and password, which addresses of other systems may contain. */
+    /** Removes user and password, which may be part of the addresses of other systems. */
     private static String withoutUser(String url) {
         int end = url.lastIndexOf('@');
         return end < 0 ? url : "…" + url.substring(end);
@@ -141,7 +143,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return port == null ? RpcServer.DEFAULT_PORT : Integer.parseInt(port);
     }
 
-    /** Whether an address has a host name, which must be resolved. */
+    /** Whether any address has a host name that must be resolved. */
     static boolean haveNames(List<Instance> endpoints) {
         return endpoints.stream()
                 .map(instance -> instance.endpoint().host())

@@ -4,10 +4,10 @@ import java.util.List;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** A service that a server exports besides those of the application. */
+/** A service that a server exports in addition to those of the application. */
 interface BuiltInService {
 
-    /** Exports the service, if the application does not export one of this name. */
+    /** Exports the service, unless the application exports a service of this name. */
     void addTo(RpcServer.Builder server);
 
     /** Called when the shutdown begins, before the server drains. */

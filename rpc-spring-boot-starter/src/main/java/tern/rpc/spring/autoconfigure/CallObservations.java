@@ -10,8 +10,8 @@ import tern.rpc.ClientFilter;
 import tern.rpc.ServerFilter;
 
 /**
- * Decides whether calls are observed. They are observed if the registry has handlers that do more than meter. Tern's
- * own meters cover the rest, and calls without filters are faster.
+ * Decides whether calls are observed. They are observed if the registry has handlers for more than meters. Otherwise
+ * Tern's own meters suffice, and calls without filters are faster.
  *
  * @param registry null if calls are not observed
  */

@@ -9,9 +9,9 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * How a reference chooses among its providers.
+ * The way in which a reference chooses among its providers.
  *
- * @param policy the name of a load balancing, or of a bean
+ * @param policy the name of a load balancer of Tern or of a bean
  * @param property the property that names it, for messages
  * @param zone empty for none
  * @param tag empty for none
@@ -30,7 +30,9 @@ record Choice(String policy, String property, String zone, String tag, int subse
                 PropertyCheck.between("rpc.client.subset", client.subset(), 0, 1_000_000));
     }
 
-    /** @param prefix the properties of the service, such as {@code rpc.client.services.orders} */
+    /**
+     * @param prefix the prefix of the service's properties, such as {@code rpc.client.services.orders}
+     */
     Choice with(RpcClientProperties.Service service, String prefix) {
         String ownTag = service.tag() == null ? tag : service.tag();
         return service.loadBalancing() == null
@@ -46,8 +48,8 @@ record Choice(String policy, String property, String zone, String tag, int subse
     }
 
     /**
-     * @param beans the balancer of this name that the application defines, or null
-     * @throws InvalidPropertyException if there is no such load balancing
+     * @param beans returns the balancer that the application defines under a name, or null
+     * @throws InvalidPropertyException if there is no such load balancer
      */
     ClusterSettings settings(Function<String, Balancer.@Nullable Factory> beans) {
         Balancer.Factory factory = Policies.names().contains(policy) ? Policies.named(policy) : beans.apply(policy);

@@ -32,14 +32,14 @@ import tern.rpc.transport.Token;
 /**
  * The validated settings of the client.
  *
- * @param url the addresses of references without their own
- * @param choice the choice among providers of references without their own
- * @param registry the registry of references without addresses; null if there is none
+ * @param url the addresses for references without their own
+ * @param choice the choice among providers for references without their own
+ * @param registry the registry for references without addresses; null if there is none
  * @param registryCache the directory for the last good lists; null for none
  * @param registries the addresses of further registries, by name
- * @param token the token of references without their own
- * @param tls keys and trusted certificates of references with their own, by the name of the reference as written in the
- *     properties
+ * @param token the token for references without their own
+ * @param tls keys and trusted certificates of references that have their own, by the name of the reference as written
+ *     in the properties
  * @param details sources of addresses that take precedence, in order
  */
 record ClientSettings(
@@ -174,7 +174,7 @@ record ClientSettings(
         }
     }
 
-    /** The choices among providers of all services in the properties, and that of the client. */
+    /** The choices among providers of the client and of all services in the properties. */
     List<Choice> choices() {
         return Stream.concat(
                         Stream.of(choice),
@@ -234,7 +234,7 @@ record ClientSettings(
         return name.isEmpty() ? type.getSimpleName() : name;
     }
 
-    /** The settings of this name, with the name as written in the properties. */
+    /** The settings for this name, with the name as it is written in the properties. */
     Map.Entry<String, RpcClientProperties.Service> configured(String name) {
         return services.entrySet().stream()
                 .filter(entry -> uniform(entry.getKey()).equals(uniform(name)))
@@ -242,12 +242,12 @@ record ClientSettings(
                 .orElse(Map.entry(name, RpcClientProperties.Service.NONE));
     }
 
-    /** The form in which names of properties are compared. */
+    /** The normalized form of a property name, for comparisons. */
     static String uniform(String name) {
         return name.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }
 
-    /** The registry of a reference, or null if it has addresses. What stands closer to the reference wins. */
+    /** The registry of a reference; null if the reference has addresses. The most specific setting takes precedence. */
     private @Nullable ReferenceRegistry registry(
             Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
         RpcClientProperties.Service service = configured.getValue();

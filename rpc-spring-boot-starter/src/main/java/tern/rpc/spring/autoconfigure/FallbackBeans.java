@@ -11,13 +11,13 @@ import tern.rpc.ServiceKey;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcFallback;
 
-/** Finds the beans with {@link RpcFallback} without creating them, and keeps them from being injected. */
+/** Finds the beans with {@link RpcFallback} without creating them, and prevents their injection. */
 final class FallbackBeans {
 
     private FallbackBeans() {}
 
     /**
-     * Checks the fallbacks, and takes them out of the candidates for injection.
+     * Checks the fallbacks, and removes them from the candidates for injection.
      *
      * @throws RpcStartException if one of them does not implement its interface, or if two are for the same service
      */

@@ -28,22 +28,22 @@ import tern.rpc.transport.ServerTransport;
 
 /**
  * Makes calls of a service of Tern during the start. The first calls of a process load and link some hundred classes.
- * With these calls, no caller waits for that. They need no other process.
+ * These calls do it before callers arrive. They need no other process.
  */
 final class FirstCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(FirstCalls.class);
     private static final int CALLS = 3;
 
-    /** The connections of the temporary port: only the one of these calls. */
+    /** Number of connections of the temporary port: a single one for these calls. */
     private static final int CONNECTIONS = 1;
 
     private static final int MESSAGE_BYTES = 64 << 10;
 
-    /** The longest time that the start waits for these calls. */
+    /** Maximum time that the start waits for these calls. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** The target of these calls. They are slow, but must not be reported as slow. */
+    /** The target for these calls. They are slow, but must not be reported as slow. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
     /** The called service. */
@@ -53,17 +53,20 @@ final class FirstCalls {
         Message echo(Message message);
     }
 
-    /** A typical argument: a value with texts and numbers. */
+    /** A typical argument that contains texts and numbers. */
     public record Message(String text, int number, List<String> more) implements Serializable {}
 
     private FirstCalls() {}
 
-    /** Makes no calls. For applications without tern-rpc-hessian, because the probe needs Java values. */
+    /**
+     * Returns an object that makes no calls. Used in applications without tern-rpc-hessian, because the probe needs
+     * Java values.
+     */
     static FirstCalls none() {
         return new FirstCalls();
     }
 
-    /** Makes the calls before it returns, without opening a port. Never fails. */
+    /** Makes the calls before it returns, in memory and without opening a port. Never fails. */
     static FirstCalls inMemory(Serializer serializer) {
         return made("in memory", () -> {
             InMemoryTransport memory = new InMemoryTransport(serializer);
@@ -73,7 +76,7 @@ final class FirstCalls {
 
     /**
      * Makes the calls before it returns, over a temporary port of the loopback interface. This also loads the classes
-     * of the wire protocols. For processes that open a port anyway. Never fails.
+     * of the wire protocols. Used in processes that open a port anyway. Never fails.
      */
     static FirstCalls overLoopback(Serializer serializer, EventLoops loops) {
         DubboProtocol wire = new DubboProtocol(serializer, 0);

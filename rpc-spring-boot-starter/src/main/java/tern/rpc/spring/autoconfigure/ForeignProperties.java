@@ -6,8 +6,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Names of Dubbo and similar frameworks that applications use below {@code rpc.} during a migration, with Tern's names
- * for them.
+ * Maps property names of Dubbo and similar frameworks below {@code rpc.}, which applications use during a migration, to
+ * Tern's names.
  */
 final class ForeignProperties {
 
@@ -37,7 +37,7 @@ final class ForeignProperties {
             Map.entry("configcenter", "Spring's own sources of properties are read"),
             Map.entry("metadatareport", "the registry has the metadata, too"));
 
-    /** The roots in the order of look-up. Most settings of a provider or a protocol belong to the server. */
+    /** The root names in the order of look-up. Most settings of a provider or a protocol belong to the server. */
     private static final Map<String, String> ROOTS =
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");
 
@@ -49,7 +49,9 @@ final class ForeignProperties {
     private static final String THREADS = "rpc.server.threads has the worker threads";
     private static final String FILTERS = "beans of ClientFilter and ServerFilter are the filters";
 
-    /** Dubbo's options of consumers, providers and references that Tern handles differently. */
+    /**
+     * Dubbo's options of consumers, providers and references that Tern handles differently, with Tern's alternative.
+     */
     private static final Map<String, String> OPTIONS = Map.ofEntries(
             Map.entry("check", OF_A_SERVICE + "check and @RpcReference(check = …) have it for one service"),
             Map.entry(
@@ -94,12 +96,12 @@ final class ForeignProperties {
 
     private ForeignProperties() {}
 
-    /** Tern's way for an option of Dubbo below Tern's roots; null if it is not such an option. */
+    /** Tern's alternative to an option of Dubbo below one of Tern's root names; null if it is not such an option. */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
         return OPTIONS.get(name.getLastElement(Form.UNIFORM));
     }
 
-    /** Tern's name for a property that begins with a root of another framework; null if it does not. */
+    /** Tern's name for a property that begins with a root name of another framework; null if there is none. */
     static @Nullable String insteadOf(ConfigurationPropertyName name, KnownProperties known) {
         String root = name.getElement(1, Form.UNIFORM);
         String meant = MEANT.get(root);

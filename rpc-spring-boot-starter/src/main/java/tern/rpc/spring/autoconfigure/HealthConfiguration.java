@@ -25,7 +25,7 @@ class HealthConfiguration {
         return new HealthService();
     }
 
-    /** Before reflection, which lists it. */
+    /** Runs before reflection, which lists this service. */
     @Bean
     @Order(0)
     BuiltInService rpcBuiltInHealth(HealthService health) {

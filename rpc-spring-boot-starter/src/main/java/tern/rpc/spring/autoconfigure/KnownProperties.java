@@ -50,7 +50,8 @@ final class KnownProperties {
         }
 
         /**
-         * Compares with a name from an environment variable. Such names have no dashes: each may be a dot, or missing.
+         * Compares with a name from an environment variable. Such a name has no dashes, because each dash became a dot
+         * or was removed.
          */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()
@@ -65,12 +66,12 @@ final class KnownProperties {
                     .collect(Collectors.joining());
         }
 
-        /** Whether the user chooses the last element, so that it says nothing about the intended property. */
+        /** Whether the user chooses the last element, which then gives no hint about the intended property. */
         boolean endsWithAnyName() {
             return path.get(path.size() - 1).equals(ANY);
         }
 
-        /** The correct notation of the property, with the names chosen by the user. */
+        /** The property in its correct notation, with the names that the user has chosen. */
         String filled(ConfigurationPropertyName like) {
             List<String> elements = new ArrayList<>();
             for (int i = 0; i < path.size(); i++) {
@@ -131,7 +132,7 @@ final class KnownProperties {
         return element.toLowerCase(Locale.ROOT).replace("-", "");
     }
 
-    /** The roots of all of Tern's properties. */
+    /** The root names of all properties of Tern. */
     List<ConfigurationPropertyName> roots() {
         return roots.stream().map(ConfigurationPropertyName::of).toList();
     }
@@ -146,7 +147,8 @@ final class KnownProperties {
     }
 
     /**
-     * The probably intended property: a name that differs in a few letters, or one with the same end in another place.
+     * The property that was probably intended: one whose name differs in a few letters, or one in another place that
+     * ends in the same way.
      */
     @Nullable
     String closestTo(ConfigurationPropertyName name) {
@@ -185,7 +187,7 @@ final class KnownProperties {
         return row[other.length()];
     }
 
-    /** All names, with {@code *} for names chosen by users. */
+    /** All names, with {@code *} in place of names that users choose. */
     List<String> names() {
         return patterns.stream()
                 .map(pattern -> String.join(".", pattern.path()))

@@ -21,7 +21,9 @@ final class LocalCalls {
 
     private LocalCalls() {}
 
-    /** @param server the server of the same context or of a parent */
+    /**
+     * @param server the server of the same context or of a parent context
+     */
     static InMemoryTransport transport(
             Serializer serializer, ClientSettings settings, ObjectProvider<RpcServer> server) {
         return new InMemoryTransport(
@@ -65,7 +67,7 @@ final class LocalCalls {
                 > 0;
     }
 
-    /** Whether the server of this application already listens, as for fields of a test class. */
+    /** Whether the server of this application already listens. This is the case for fields of a test class. */
     static boolean portIsKnown(ConfigurableBeanFactory beans) {
         return beans.getBeanProvider(RpcServerLifecycle.class).stream().anyMatch(RpcServerLifecycle::isRunning);
     }

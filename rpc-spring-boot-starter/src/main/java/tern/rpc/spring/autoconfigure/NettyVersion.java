@@ -8,7 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns of a Netty version with known security holes. The application's dependency management may lower the version.
+ * Warns of a Netty version with known vulnerabilities. The dependency management of an application may select such a
+ * version.
  */
 final class NettyVersion {
 
@@ -65,7 +66,7 @@ final class NettyVersion {
         return 0;
     }
 
-    /** A number of the version. Snapshots count as their release. */
+    /** A number in the version. Snapshots count as their release. */
     private static int number(String[] parts, int index) {
         String digits = index < parts.length ? parts[index].replaceAll("\\D.*", "") : "";
         return digits.isEmpty() ? 0 : Integer.parseInt(digits);

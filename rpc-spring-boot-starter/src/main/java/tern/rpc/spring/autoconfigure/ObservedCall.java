@@ -13,7 +13,7 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.metrics.RpcMeter;
 
-/** An observation around a call, the same on both sides. */
+/** An observation around a call. It is the same on both sides. */
 final class ObservedCall {
 
     static final String CLIENT = "rpc.client.calls";

@@ -3,7 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
-/** The modules that an application may leave out (docs/modules.md). Tested by name, so that no class is loaded. */
+/** The modules that an application may leave out (docs/modules.md). Checked by name, so that no class is loaded. */
 final class OptionalModules {
 
     static final String HESSIAN_SERIALIZER = "tern.rpc.serialization.hessian.HessianSerializer";
@@ -21,7 +21,9 @@ final class OptionalModules {
         return isPresent(GRPC_SERVICES);
     }
 
-    /** @throws RpcStartException if the part of the configuration needs the module for messages of protobuf */
+    /**
+     * @throws RpcStartException if the configured feature needs the missing module for messages of protobuf
+     */
     static void checkProtobuf(String part) {
         if (!hasProtobuf()) {
             throw new RpcStartException(
@@ -31,7 +33,9 @@ final class OptionalModules {
         }
     }
 
-    /** @throws RpcStartException if a reference needs the module for Java values */
+    /**
+     * @throws RpcStartException if a reference needs the missing module for Java values
+     */
     static void checkProtocol(String protocol, String where) {
         boolean javaValues = protocol.equals("dubbo") || protocol.equals("local");
         if (javaValues && !hasHessian()) {

@@ -23,7 +23,7 @@ import tern.rpc.spring.RpcService;
 /**
  * Local beans that replace the remote proxy of a reference: beans that a test overrides ({@code @MockitoBean}, {@code
  * @TestBean}) and {@code @Primary} beans that are not services themselves. Other local beans of the interface, such as
- * the provider, are never injected, because the call would then skip the network unnoticed.
+ * the provider, are never injected, because the call would then silently bypass the network.
  */
 final class OverridingBeans {
 
@@ -42,9 +42,9 @@ final class OverridingBeans {
     }
 
     /**
-     * The name of the bean for the reference, or null if the reference gets a remote proxy.
+     * The name of the bean for the reference; null if the reference gets a remote proxy.
      *
-     * @param requestedBy the bean that contains the reference; it never gets itself
+     * @param requestedBy the bean that contains the reference; it is never injected into itself
      * @throws RpcStartException if several beans are equally suitable
      */
     @Nullable
@@ -79,8 +79,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Whether the bean contains the dependency. For {@code Optional} and {@code ObjectProvider} the factory does not
-     * report the requesting bean.
+     * Whether the bean contains the injection point. For {@code Optional} and {@code ObjectProvider}, the bean factory
+     * does not report the requesting bean.
      */
     private boolean holds(String name, DependencyDescriptor dependency) {
         Member place = dependency.getMember();
@@ -111,7 +111,7 @@ final class OverridingBeans {
                 || (definition.isPrimary() && beans.findAnnotationOnBean(name, RpcService.class, false) == null);
     }
 
-    /** Whether the bean is a mock of an interface. A spy has the class of the real bean, which keeps its place. */
+    /** Whether the bean is a mock of an interface. A spy does not count, because it has the class of the real bean. */
     private boolean isMock(String name) {
         Object made = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
         return made != null

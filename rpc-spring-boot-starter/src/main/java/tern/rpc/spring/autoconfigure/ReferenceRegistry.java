@@ -13,7 +13,7 @@ import tern.rpc.registry.Subscription.Level;
 /**
  * The registry in which a reference looks for its providers.
  *
- * @param providedBy the applications that offer the service; empty to ask the registry
+ * @param providedBy the applications that offer the service; empty to let the registry find them
  * @param cache the directory for the last good list; null for none
  */
 record ReferenceRegistry(

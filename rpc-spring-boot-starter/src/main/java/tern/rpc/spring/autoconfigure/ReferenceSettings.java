@@ -22,7 +22,7 @@ import tern.rpc.transport.Token;
 /**
  * The settings that distinguish references. References with equal settings share a proxy.
  *
- * @param registry gives the endpoints; null if they are fixed
+ * @param registry provides the endpoints; null if they are fixed
  * @param tls null for that of the client
  * @param token null for that of the client
  */
@@ -47,8 +47,8 @@ record ReferenceSettings(
     }
 
     /**
-     * @param beans the balancer of this name that the application defines, or null
-     * @param fallback answers calls that no provider takes; null if there is none
+     * @param beans returns the balancer that the application defines under a name, or null
+     * @param fallback answers calls if no provider takes them; null for none
      */
     ServiceReference<?> referenceFor(
             RpcClient client,

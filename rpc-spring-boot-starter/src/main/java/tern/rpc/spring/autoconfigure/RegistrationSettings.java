@@ -17,7 +17,7 @@ import tern.rpc.settings.RpcStartException;
  *
  * @param registries empty if the application is not registered
  * @param address the address that the server listens on; null for all
- * @param attributes attributes of the process for consumers
+ * @param attributes the attributes of the process that consumers see
  */
 record RegistrationSettings(
         List<RegistryUrl> registries,
@@ -62,7 +62,7 @@ record RegistrationSettings(
         return attributes;
     }
 
-    /** The entries of some registries separate their parts by these characters. */
+    /** Adds an attribute after checking its characters, because the entries of some registries use separators. */
     private static void put(Map<String, String> attributes, String property, String name, @Nullable String value) {
         String text = blankToNull(value);
         if (text == null) {

@@ -37,11 +37,12 @@ final class Registries implements DisposableBean {
         if (urls.stream().noneMatch(Registries::isRegistry)) {
             return Stream.empty();
         }
-        // The commas between the servers of a registry look like those between the elements of a list.
+        // The commas between the servers of one registry look like separators of list elements, so the elements are
+        // joined.
         return Stream.of(parse(property, String.join(",", urls)));
     }
 
-    /** Several registries in one property. An element without a scheme is a further server of the one before. */
+    /** Several registries in one property. An element without a scheme is a further server of the previous registry. */
     static List<RegistryUrl> parseAll(String property, List<String> urls) {
         StringBuilder joined = new StringBuilder();
         for (String url : urls) {
@@ -52,7 +53,9 @@ final class Registries implements DisposableBean {
                 : joined.toString().lines().map(url -> parse(property, url)).toList();
     }
 
-    /** @param property for messages, which never repeat the text: it may have a password */
+    /**
+     * @param property the property, for messages; they do not repeat the text, which may contain a password
+     */
     static RegistryUrl parse(String property, String text) {
         if (!isRegistry(text)) {
             throw new InvalidPropertyException(property, "of another form", EXPECTED);

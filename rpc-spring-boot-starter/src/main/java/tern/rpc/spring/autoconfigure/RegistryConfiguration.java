@@ -10,7 +10,7 @@ import tern.rpc.registry.FileRegistry;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.zookeeper.ZooKeeperRegistry;
 
-/** The registries that the addresses of an application may name. Nothing is opened while none is named. */
+/** The registries that the addresses of an application name. No registry is opened unless it is named. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(RpcRegistryProperties.class)
 class RegistryConfiguration {

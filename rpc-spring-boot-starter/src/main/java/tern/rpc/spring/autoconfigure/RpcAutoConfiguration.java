@@ -92,7 +92,7 @@ public final class RpcAutoConfiguration {
         boolean listens = beans.getBeanNamesForType(NettyServerTransport.class, true, false).length > 0;
         return listens
                 ? FirstCalls.overLoopback(serializer, loops.getObject())
-                : FirstCalls.inMemory(serializer); // a pure client opens no port
+                : FirstCalls.inMemory(serializer); // an application without a server opens no port
     }
 
     @Bean
@@ -124,7 +124,7 @@ public final class RpcAutoConfiguration {
         return new Http1Protocol(codecs, http);
     }
 
-    /** The {@code dubbo} protocol sends Java values only. */
+    /** The {@code dubbo} protocol can only send Java values. */
     @Bean
     @Lazy
     @ConditionalOnMissingBean

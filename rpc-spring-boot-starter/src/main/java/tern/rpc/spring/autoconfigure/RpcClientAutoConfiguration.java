@@ -51,7 +51,7 @@ public final class RpcClientAutoConfiguration {
         return settings.transport();
     }
 
-    /** One transport for each protocol that references may name. Closed with the client. */
+    /** One transport for each protocol that references may name. The transports are closed with the client. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(ClientTransport.class)
     static class Transports {
@@ -94,7 +94,7 @@ public final class RpcClientAutoConfiguration {
             ObjectProvider<RpcClientCustomizer> customizers) {
         RpcClient.Builder client = RpcClient.builder().meters(meters);
         client.transport(LocalCalls.transport(
-                serializer, settings, server)); // first, so that a bean of the application can replace it
+                serializer, settings, server)); // registered first, so that a bean of the application can replace it
         transports.orderedStream().forEach(client::transport);
         settings.applyTo(client);
         observations.clientFilters().forEach(client::filter);

@@ -11,27 +11,27 @@ import tern.rpc.registry.Subscription.Level;
 import tern.rpc.transport.Token;
 
 /**
- * Values as they are written.
+ * The properties as the user writes them.
  *
  * @param url Addresses of providers for references that name none, as host:port or dubbo://host:port, each optionally
  *     with ?weight=50, or local for the server of the same application.
- * @param timeout Longest time that a call may take, all attempts together.
- * @param connectTimeout Longest time that one attempt to connect may take.
- * @param heartbeat Time without answers after which a connection is asked for a sign of life.
- * @param reconnectMax Longest pause between attempts to connect to a provider that cannot be reached.
- * @param checkTimeout Longest time that the start waits for the provider of a reference with check.
+ * @param timeout Maximum time of a call, including all attempts.
+ * @param connectTimeout Timeout of one attempt to connect.
+ * @param heartbeat Time without answers after which a heartbeat is sent on a connection.
+ * @param reconnectMax Maximum pause between attempts to connect to a provider that cannot be reached.
+ * @param checkTimeout Maximum time that the start waits for the provider of a reference with check.
  * @param resolveInterval Time after which host names are looked up again.
  * @param loadBalancing Choice among several providers: p2c, round-robin, consistent-hash, or the name of a bean of type
  *     Balancer.Factory.
- * @param zone Zone of this application, whose providers get its calls first; none when not set.
- * @param subset Most providers of one service that this application connects to, 0 for all.
+ * @param zone Zone of this application. Providers in this zone are preferred. Default: none.
+ * @param subset Maximum number of providers of one service that this application connects to; 0 for all.
  * @param waitForReady Whether calls that find no provider wait for one within their timeout.
- * @param token Token shown to providers with every call, which only TLS keeps secret on the way; none when not set.
+ * @param token Token that is sent to providers with every call. Only TLS keeps it secret in transit. Default: none.
  * @param ssl TLS to providers.
- * @param registry Address of the registry for references that name neither addresses nor a registry, while rpc.client.url
- *     is empty; none when not set.
- * @param registryCache Directory for the last good list of each service, with which the application starts without its
- *     registry; no list is kept when not set.
+ * @param registry Address of the registry for references that name neither addresses nor a registry, while
+ *     rpc.client.url is empty. Default: none.
+ * @param registryCache Directory for the last good list of each service, so that the application can start without its
+ *     registry. Default: no list is kept.
  * @param registries Addresses of further registries, by the name that references use.
  * @param services Settings of references, by their name or by the simple name of their interface.
  */
@@ -69,23 +69,23 @@ record RpcClientProperties(
     /**
      * One reference.
      *
-     * @param url Addresses of providers, as host:port or dubbo://host:port, each optionally with ?weight=50, or local for
-     *     the server of the same application.
+     * @param url Addresses of providers, as host:port or dubbo://host:port, each optionally with ?weight=50, or local
+     *     for the server of the same application.
      * @param group Group of the export to call.
      * @param version Version of the export to call.
-     * @param timeout Longest time that a call may take, all attempts together.
-     * @param connections Number of sockets of its own to each provider; 0 to share one with other references.
-     * @param check Whether the start fails when no provider can be reached.
+     * @param timeout Maximum time of a call, including all attempts.
+     * @param connections Number of dedicated sockets to each provider; 0 to share one with other references.
+     * @param check Whether the start fails if no provider can be reached.
      * @param loadBalancing Choice among several providers.
-     * @param tag Tag of calls without their own; providers with this tag get them.
+     * @param tag Default tag of calls. Providers with this tag get these calls.
      * @param waitForReady Whether calls that find no provider wait for one within their timeout.
-     * @param hashKey Name of the argument whose value decides the provider with consistent-hash.
+     * @param hashKey Name of the argument whose value selects the provider with consistent-hash.
      * @param hedging Whether slow calls of idempotent methods are also sent to a second provider.
-     * @param token Token shown to the providers of this service; that of the client when not set.
+     * @param token Token that is sent to the providers of this service. Default: the token of the client.
      * @param ssl TLS to the providers of this service.
      * @param registry Address or name of the registry of this service.
      * @param providedBy Names of the applications that offer the service.
-     * @param level Entries of the registry that count.
+     * @param level Level of the registry's entries to use.
      * @param methods Settings of methods, by name.
      */
     record Service(
@@ -115,11 +115,11 @@ record RpcClientProperties(
     /**
      * One method with all its overloads.
      *
-     * @param timeout Longest time that a call may take, all attempts together.
-     * @param idempotent Whether a call may be sent again when it may have run.
-     * @param oneWay Whether no answer is waited for.
+     * @param timeout Maximum time of a call, including all attempts.
+     * @param idempotent Whether a call may be repeated although it may have run.
+     * @param oneWay Whether callers do not wait for an answer.
      * @param waitForReady Whether calls that find no provider wait for one within their timeout.
-     * @param hashKey Name of the argument whose value decides the provider with consistent-hash.
+     * @param hashKey Name of the argument whose value selects the provider with consistent-hash.
      * @param hedging Whether slow calls are also sent to a second provider; only for idempotent methods.
      */
     record Method(

@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Values as they are written.
+ * The properties as the user writes them.
  *
  * @param maxMessage Maximum size of a request and of an answer, unless max-request or max-response is set.
  * @param maxRequest Maximum size of a request, on client and server. Default: max-message.
@@ -16,11 +16,11 @@ import org.springframework.util.unit.DataSize;
  * @param maxConnections Maximum number of connections that a server accepts.
  * @param maxConnectionsPerHost Maximum number of connections that a server accepts from one address.
  * @param maxCallsPerConnection Maximum number of unanswered calls on one connection, on client and server.
- * @param maxInboundBytes Maximum memory for requests of all connections that are incomplete or not read by a thread
- *     yet. Default: 256 MB, but at most a quarter of heap and direct memory.
+ * @param maxInboundBytes Maximum memory for requests of all connections that are incomplete or wait for a thread.
+ *     Default: 256 MB, but at most a quarter of heap and direct memory.
  * @param maxUnsent Maximum memory for requests on one connection that wait for the socket.
- * @param maxUnsentPerStream Maximum memory for answers that one stream keeps for a slow reader, besides one message. A
- *     stream that exceeds it is ended.
+ * @param maxUnsentPerStream Maximum memory for answers that one stream keeps for a slow reader, in addition to one
+ *     message. A stream that exceeds it is ended.
  * @param maxUnsentAnswers Maximum memory for answers of all connections that callers have not taken. Above it, streams
  *     with further messages are ended. Above two and four times this value, connections that do not read are closed.
  * @param maxStreamWait Time that a thread of the server waits for a slow reader of a stream until it has taken 32 KB
@@ -36,7 +36,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxKeySteps Maximum number of parts of keys and set elements that may be hashed or compared to read one
  *     message.
  * @param maxUnpackedRatio Maximum ratio of decompressed to compressed bytes, for messages above 1 MiB.
- * @param allowedClasses Classes that may be read besides those that the service interfaces name. Each entry is a class
+ * @param allowedClasses Classes that may be read in addition to those in the service interfaces. Each entry is a class
  *     name, a package that ends in .*, or a package with its subpackages that ends in .**.
  * @param auditClasses Whether classes that are not allowed are read and logged, to find out which classes to allow.
  */

@@ -39,7 +39,7 @@ public final class RpcMetricsAutoConfiguration {
         return new RpcMeters(own == null ? new CompositeMeterRegistry() : own, slo);
     }
 
-    /** Observations of calls are for traces. Micrometer's timer of them would repeat Tern's own meters. */
+    /** Observations of calls are used for traces only, because Micrometer's timer would duplicate Tern's own meters. */
     @Bean
     static MeterFilter rpcObservationsWithoutTimers() {
         return MeterFilter.deny(meter -> ObservedCall.isName(meter.getName()));

@@ -17,8 +17,8 @@ import tern.rpc.spring.RpcReference;
 
 /**
  * Provides a remote proxy for every injection point with {@link RpcReference}, before the bean factory looks for beans.
- * If {@link OverridingBeans} finds a local bean for it, that bean is used. The factory calls this for each dependency,
- * because it may provide a proxy for a lazy bean.
+ * If {@link OverridingBeans} finds a local bean for it, that bean is used. The factory calls the resolver for each
+ * dependency, because a resolver may provide a proxy for a lazy bean.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
 
@@ -43,7 +43,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Resolves the content of {@code Optional}, {@code ObjectProvider} or {@code Provider}, which the factory unpacks
+     * Resolves the content of {@code Optional}, {@code ObjectProvider} or {@code Provider}. The factory unwraps these
      * before it looks for beans.
      */
     @Override
@@ -70,13 +70,13 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         return references.proxy(type, annotation, place(dependency));
     }
 
-    /** The type of the injection point. A type variable of a superclass is resolved by the class of the bean. */
+    /** The type of the injection point. A type variable of a superclass is resolved with the class of the bean. */
     private static Class<?> typeOf(DependencyDescriptor dependency) {
         Class<?> type = dependency.getResolvableType().resolve();
         return type == null ? dependency.getDependencyType() : type;
     }
 
-    /** Called ahead of time, so that a native image contains the class of the proxy. */
+    /** Called during ahead-of-time processing, so that a native image contains the class of the proxy. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
         Class<?> type = typeOf(dependency);
@@ -92,7 +92,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         MethodParameter parameter = dependency.getMethodParameter();
         Method method = parameter == null ? null : parameter.getMethod();
         if (!reference.isPresent() && method != null && method.getReturnType() == void.class) {
-            return on(method.getAnnotations()); // a setter
+            return on(method.getAnnotations()); // for a setter
         }
         return reference;
     }
@@ -102,7 +102,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * The place for messages: {@code OrderController.users} or {@code OrderController, parameter 1 of the constructor}.
+     * The place for messages, such as {@code OrderController.users} or {@code OrderController, parameter 1 of the
+     * constructor}.
      */
     private static String place(DependencyDescriptor dependency) {
         MethodParameter parameter = dependency.getMethodParameter();

@@ -30,7 +30,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final ConfigurableBeanFactory beans;
     private final boolean initializesLazily;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
-    private final Set<String> names = new TreeSet<>(); // guarded by this; as written in the properties
+    private final Set<String> names = new TreeSet<>(); // names as written in the properties; guarded by this
 
     RpcReferences(
             ClientSettings settings,
@@ -45,7 +45,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         this.initializesLazily = initializesLazily;
     }
 
-    /** The client behind the proxies, or null while there are none. */
+    /** The client behind the proxies; null if there are no proxies. */
     public @Nullable RpcClient client() {
         synchronized (this) {
             if (proxies.isEmpty()) {
@@ -88,7 +88,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
     }
 
-    /** A reference got a local bean instead. Its settings are still valid. */
+    /** Records that a reference got a local bean instead. Its settings are still valid. */
     synchronized void overridden(Class<?> type, RpcReference annotation) {
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
         names.add(settings.configured(name).getKey());
@@ -126,12 +126,12 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Warns of settings that no reference uses, for example because of a typing error in the name. Skipped if the
-     * application initializes lazily, because it has no references yet.
+     * Warns about settings that no reference uses, for example because of a mistyped name. Skipped if the application
+     * initializes lazily, because it has no references yet.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {
-        settings.choices().forEach(choice -> choice.settings(this::balancer)); // fails if one is not known
+        settings.choices().forEach(choice -> choice.settings(this::balancer)); // fails if a load balancer is unknown
         if (initializesLazily) {
             return;
         }

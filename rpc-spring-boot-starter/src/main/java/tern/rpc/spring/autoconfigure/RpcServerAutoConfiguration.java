@@ -111,7 +111,7 @@ public final class RpcServerAutoConfiguration {
         return WorkerThreads.of(environment);
     }
 
-    /** Before the other built-in services, so that the server leaves its registries first. */
+    /** Runs before the other built-in services, so that the server leaves its registries first. */
     @Bean
     @Order(-1)
     ServerRegistration rpcServerRegistration(
@@ -147,12 +147,12 @@ public final class RpcServerAutoConfiguration {
         return new RpcServerLifecycle(server, settings, builtIns.orderedStream().toList(), description, context);
     }
 
-    /** Sets the authenticated caller where the application's methods use Spring Security. */
+    /** Sets the authenticated caller for methods of the application that use Spring Security. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(SecurityContextHolder.class)
     static class SecurityConfiguration {
 
-        /** Clears the security context; else the next caller would inherit it. */
+        /** Clears the security context, because the next caller would otherwise inherit it. */
         @Bean
         RpcServerCustomizer rpcSecurityContextCleaner() {
             return server -> server.clearThreads(SecurityContextHolder::clearContext);
@@ -166,7 +166,7 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** Unlike Boot's condition, it rejects values that are neither true nor false. */
+    /** A condition that, unlike Boot's, rejects values that are neither true nor false. */
     static final class Enabled implements Condition {
 
         @Override

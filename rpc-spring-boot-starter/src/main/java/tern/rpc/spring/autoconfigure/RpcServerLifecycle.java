@@ -25,9 +25,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Starts the server after everything else, and drains it before anything else ends: when the context begins to close,
- * before executors reject tasks and the web server stops. The health service reports the shutdown before that. Keeps
- * the process alive meanwhile.
+ * Starts the server after all other beans, and drains it before any other bean stops. It drains when the context begins
+ * to close, before executors reject tasks and the web server stops. The health service reports the shutdown before
+ * that. While the server runs, it keeps the process alive.
  */
 public final class RpcServerLifecycle
         implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
@@ -46,7 +46,7 @@ public final class RpcServerLifecycle
 
     /**
      * @param builtIns notified when the shutdown begins
-     * @param description protocols, event loops and threads, for the log
+     * @param description a description of protocols, event loops and threads for the log
      */
     RpcServerLifecycle(
             RpcServer server,
@@ -106,7 +106,7 @@ public final class RpcServerLifecycle
         } catch (UnknownHostException e) {
             return false;
         } catch (SocketException e) {
-            return true; // no reason against it
+            return true; // nothing prevents the start
         }
     }
 
@@ -150,14 +150,14 @@ public final class RpcServerLifecycle
         }
         running = false;
         Duration atMost = settings.shutdownTimeout();
-        builtIns.forEach(BuiltInService::shutDown); // first, so that load balancers use other servers
+        builtIns.forEach(BuiltInService::shutDown); // called first, so that load balancers use other servers
         LOG.info("Draining the RPC server for at most {} s", atMost.toSeconds());
         server.drain(atMost);
         destroy();
         LOG.info("RPC server stopped");
     }
 
-    /** Also called without a stop, if the start of the application failed. */
+    /** Also called without an earlier stop, if the start of the application failed. */
     @Override
     public void destroy() {
         running = false;
@@ -170,13 +170,16 @@ public final class RpcServerLifecycle
         return running;
     }
 
-    /** Whether to restart after a pause. A test framework may pause contexts; a stopped server does not start again. */
+    /**
+     * Whether the server may be paused and restarted. A test framework may pause contexts, but a stopped server cannot
+     * start again.
+     */
     @Override
     public boolean isPauseable() {
         return false;
     }
 
-    /** The port, or null while the server does not run. */
+    /** The port; null while the server is not running. */
     public @Nullable Integer port() {
         return running ? server.port() : null;
     }

@@ -10,39 +10,39 @@ import tern.rpc.transport.Tls.ClientAuth;
 import tern.rpc.transport.Token;
 
 /**
- * Values as they are written.
+ * The properties as the user writes them.
  *
  * @param enabled Whether services are offered to remote callers.
- * @param address Host name or IP address to listen on; all addresses when not set.
+ * @param address Host name or IP address to listen on. Default: all addresses.
  * @param port Port of every protocol, 0 for a free one.
- * @param threads Number of calls that run at once.
- * @param queueCapacity Number of calls that may wait for a thread; twice the threads when not set.
- * @param maxQueueWait Longest time that a call waits for a thread before it is refused as not executed.
- * @param maxConcurrency Number of calls that may have a thread, wait for one, or wait for an asynchronous method to
- *     complete them; adaptive for as many as were found to be of use.
- * @param ioThreads Number of threads that move bytes, shared by server and clients; 0 for one per processor, eight at
- *     the most.
- * @param health Whether grpc.health.v1 is served, which follows the readiness of the application.
- * @param reflection Whether tools are told the services and the types of their messages, by gRPC server reflection.
- * @param token Tokens of which a caller has to show one, except to ask for health; several while one takes over from
- *     another; none is asked for when not set.
- * @param genericCalls Whether callers without the interface are served, by names and maps.
- * @param ledger Whether each call keeps account of where its time goes, for meters, the log of slow calls and the
- *     diagnosis.
- * @param exceptionTexts Whether callers are told the texts of exceptions that they have no class of; else the name of
- *     the class and an id under which the server logs the rest.
- * @param exceptionFrames Number of stack frames sent along with an exception, up to 64.
+ * @param threads Number of calls that run concurrently.
+ * @param queueCapacity Number of calls that may wait for a thread. Default: twice the threads.
+ * @param maxQueueWait Maximum time that a call waits for a thread before it is refused as not executed.
+ * @param maxConcurrency Maximum number of calls that have a thread, wait for one, or wait for an asynchronous method to
+ *     complete them; adaptive to find the useful number by measurement.
+ * @param ioThreads Number of event loop threads, shared by server and clients; 0 for one per processor, but at most
+ *     eight.
+ * @param health Whether grpc.health.v1 is served. It follows the readiness of the application.
+ * @param reflection Whether gRPC server reflection is served, with which tools read the services and their message
+ *     types.
+ * @param token Accepted tokens. A caller must send one of them, except for health checks. Several tokens allow a
+ *     rotation. Default: no token is required.
+ * @param genericCalls Whether generic calls are served, for callers without the interface.
+ * @param ledger Whether each call records its time by phase, for meters, the log of slow calls and the diagnosis.
+ * @param exceptionTexts Whether callers get the messages of exceptions whose classes they do not have. Otherwise they
+ *     get the class name and an id, under which the server logs the rest.
+ * @param exceptionFrames Number of stack frames sent with an exception, at most 64.
  * @param idleTimeout Time after which a connection without traffic is closed.
  * @param shutdownTimeout Time that a shutdown waits for running calls.
  * @param allowedHosts Host names that HTTP requests may use for this server, without ports, such as orders.internal or
  *     *.shop.example. Default: every name.
- * @param acceptedWeaknesses Properties that make the server less safe on purpose. With the profile prod the start fails
- *     unless all of them are listed.
+ * @param acceptedWeaknesses Properties that make the server less safe on purpose. With the profile prod, the start
+ *     fails unless all of them are listed.
  * @param ssl TLS on the port.
- * @param http Requests by HTTP beyond JSON.
- * @param cors Calls from pages of other sites.
+ * @param http HTTP requests with other bodies than JSON.
+ * @param cors Calls from web pages of other sites.
  * @param registry Addresses of the registries in which the server is registered, such as zookeeper://host:2181 or
- *     file:///path.json; none when not set.
+ *     file:///path.json. Default: none.
  * @param advertise Entry of the server in its registries.
  * @param services Settings of exported services, by the simple name of their interface.
  */
@@ -77,13 +77,14 @@ record RpcServerProperties(
     /**
      * Entry of the server in its registries.
      *
-     * @param host Address or name that consumers connect to; that of the route to the registry when not set.
-     * @param port Port that consumers connect to, 0 for the one that the server listens on.
-     * @param network Network such as 10.1.0.0/16, or name of a network card, that the address belongs to; that of the
-     *     route to the registry when not set.
-     * @param zone Zone of the server, for consumers that prefer their own; none when not set.
-     * @param tag Tag of the server, for consumers that ask for it; none when not set.
-     * @param warmup Time after the start in which consumers of Dubbo give the server a growing share of their calls.
+     * @param host Address or host name that consumers connect to. Default: the source address of the route to the
+     *     registry.
+     * @param port Port that consumers connect to; 0 for the port that the server listens on.
+     * @param network Network such as 10.1.0.0/16, or name of a network card, to which the address belongs. Default: the
+     *     network of the route to the registry.
+     * @param zone Zone of the server, for consumers that prefer their own zone. Default: none.
+     * @param tag Tag of the server, for calls with this tag. Default: none.
+     * @param warmup Time after the start in which Dubbo consumers give the server a growing share of their calls.
      */
     record Advertise(
             @Nullable String host,
@@ -122,7 +123,7 @@ record RpcServerProperties(
             @DefaultValue("false") boolean optional) {}
 
     /**
-     * Requests by HTTP beyond JSON.
+     * HTTP requests with other bodies than JSON.
      *
      * @param formBodies Whether arguments may be sent as a form. Browsers send forms to other sites without asking the
      *     server.
@@ -134,7 +135,7 @@ record RpcServerProperties(
             @DefaultValue("false") boolean textBodies) {}
 
     /**
-     * Calls from pages of other sites.
+     * Calls from web pages of other sites.
      *
      * @param allowedOrigins Sites whose pages may call the server, such as https://shop.example, or * for all. Default:
      *     none.

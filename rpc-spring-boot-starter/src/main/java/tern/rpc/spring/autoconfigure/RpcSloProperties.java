@@ -7,7 +7,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * Values as they are written.
+ * The properties as the user writes them.
  *
  * @param qps Target rate of the application in calls a second.
  * @param latency Target latency of a call at that rate.

@@ -10,7 +10,7 @@ import org.springframework.core.env.Environment;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
-/** Shows the mistake and the change instead of a stack trace, with the place where a property was set. */
+/** Shows the mistake, the change to make, and the place where a property was set, instead of a stack trace. */
 final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {
 
     private final Environment environment;
@@ -27,7 +27,7 @@ final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartExce
         return new FailureAnalysis(sentence(description), cause.action(), cause);
     }
 
-    /** The description as a sentence. A question already has its mark. */
+    /** The description as a sentence. A question keeps its question mark. */
     private static String sentence(String description) {
         return description.endsWith("?") || description.endsWith(".") ? description : description + ".";
     }

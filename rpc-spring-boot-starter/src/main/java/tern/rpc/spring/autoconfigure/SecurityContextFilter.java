@@ -12,7 +12,7 @@ import tern.rpc.ServerFilter;
 
 /**
  * Sets the caller in the security context of Spring Security while the method runs. Later callbacks of a stream run
- * without it; they use {@link ServerContext#principal()}. Thread-safe.
+ * without it and must use {@link ServerContext#principal()}. Thread-safe.
  */
 final class SecurityContextFilter implements ServerFilter {
 

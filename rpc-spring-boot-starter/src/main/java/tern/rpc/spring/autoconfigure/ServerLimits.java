@@ -17,9 +17,9 @@ import tern.rpc.settings.RpcStartException;
 /**
  * The validated limits of concurrent calls, of the server and of single methods.
  *
- * @param server null for the server's own adaptive limit
- * @param threads the threads for all methods
- * @param services as named in the properties
+ * @param server the limit of the server; null for its own adaptive limit
+ * @param threads the number of threads for all methods
+ * @param services the settings of services by their names in the properties
  */
 record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerProperties.Service> services) {
 
@@ -36,7 +36,9 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
         return new ServerLimits(fixed == null ? null : new FixedLimit(fixed), threads, properties.services());
     }
 
-    /** @return null for an adaptive limit or none */
+    /**
+     * @return null if the limit is adaptive or missing
+     */
     private static @Nullable Integer number(String property, @Nullable String value) {
         if (value == null || value.strip().toLowerCase(Locale.ROOT).equals(ADAPTIVE)) {
             return null;

@@ -33,8 +33,9 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Registers the server while Spring says that the application accepts traffic. The application is reported as refusing
- * traffic until the registration was seen. The registration is withdrawn first at the end, before the server drains.
+ * Registers the server while Spring reports the application as accepting traffic. Until the registration has been read
+ * back, the application is reported as refusing traffic. At a shutdown the registration is withdrawn first, before the
+ * server drains.
  */
 public final class ServerRegistration
         implements BuiltInService,
@@ -44,7 +45,7 @@ public final class ServerRegistration
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerRegistration.class);
 
-    /** The longest time that a registry out of reach delays the readiness. */
+    /** Maximum time by which an unreachable registry delays the readiness. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
 
     private static final List<String> NOT_PUBLISHED = List.of("grpc.", "org.apache.dubbo.");
@@ -76,7 +77,7 @@ public final class ServerRegistration
     @Override
     public void addTo(RpcServer.Builder ignored) {}
 
-    /** After the listeners that keep the state, so that an event of ours is the last one that they get. */
+    /** Runs after the listeners that record the state, so that our event is the last one that they get. */
     @Override
     public int getOrder() {
         return Ordered.LOWEST_PRECEDENCE;
@@ -109,7 +110,9 @@ public final class ServerRegistration
         timer().schedule(() -> ready(false), LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** @param registered false if the wait is over */
+    /**
+     * @param registered false if the time limit has passed
+     */
     private void ready(boolean registered) {
         synchronized (this) {
             if (!accepting || (!registered && registrar().seen().isDone())) {
@@ -187,7 +190,7 @@ public final class ServerRegistration
                 startedAt);
     }
 
-    /** JSON over HTTP/1.1 is no protocol of registries. */
+    /** The protocols without JSON over HTTP/1.1, which registries do not know. */
     private static List<String> published(List<String> names) {
         return List.of("dubbo", "tri").stream()
                 .filter(name -> names.stream().anyMatch(known -> known.equalsIgnoreCase(name)))
@@ -212,7 +215,7 @@ public final class ServerRegistration
         }
     }
 
-    /** The reason for each registry why the server is not published there; an empty text if it is. */
+    /** For each registry, the reason why the server is not published there; an empty text if it is. */
     public Map<String, String> problems() {
         synchronized (this) {
             if (registrar != null && accepting) {
@@ -224,7 +227,7 @@ public final class ServerRegistration
         return problems;
     }
 
-    /** Withdraws the registration. Blocks for three seconds at the most. */
+    /** Withdraws the registration. Blocks for at most three seconds. */
     @Override
     public void shutDown() {
         Registrar current;

@@ -24,10 +24,10 @@ import tern.rpc.transport.Token;
  * @param reflection whether services are described to callers
  * @param tokens the accepted tokens; empty to accept every caller
  * @param ledger whether calls record their time by phase
- * @param exceptionTexts whether messages of exceptions are sent whose classes callers do not have
+ * @param exceptionTexts whether the messages of exceptions are sent if callers do not have their classes
  * @param exceptionFrames the number of stack frames sent with an exception
- * @param unpackedRatio the largest ratio of decompressed to compressed bytes of a message
- * @param shutdownTimeout the longest drain
+ * @param unpackedRatio the maximum ratio of decompressed to compressed bytes of a message
+ * @param shutdownTimeout the maximum time of the drain
  */
 record ServerSettings(
         ServerTransportSettings transport,
@@ -48,11 +48,11 @@ record ServerSettings(
         int unpackedRatio,
         Duration shutdownTimeout) {
 
-    /** More threads are probably a typing error. */
+    /** Maximum number of threads. More are probably a typing error. */
     static final int MAX_THREADS = 10_000;
 
     static final int MAX_QUEUED = 1_000_000;
-    private static final int MAX_FRAMES = 64; // docs/limits.md
+    private static final int MAX_FRAMES = 64; // see docs/limits.md
     private static final DataSize MIN_MESSAGE = DataSize.ofKilobytes(1);
     private static final DataSize MAX_MESSAGE = DataSize.ofMegabytes(1_024);
 
@@ -78,7 +78,7 @@ record ServerSettings(
                 PropertyCheck.notNegative("rpc.server.shutdown-timeout", server.shutdownTimeout()));
     }
 
-    /** The tokens. An empty token, perhaps from an unset variable, must not open the server. */
+    /** The tokens. An empty token, possibly from an unset variable, must not make the server accept every caller. */
     private static List<Token> tokens(@Nullable List<Token> set) {
         if (set == null) {
             return List.of();
@@ -122,7 +122,7 @@ record ServerSettings(
                 false);
     }
 
-    /** The memory for requests, which must have room for one request. */
+    /** The memory for requests. It must be large enough for one request. */
     private static long maxInboundBytes(RpcLimitsProperties limits) {
         DataSize set = limits.maxInboundBytes();
         return set == null
@@ -149,8 +149,8 @@ record ServerSettings(
     }
 
     /**
-     * Whether a web page in a browser could call the server: its name resolves to this server, JSON is served, and no
-     * credentials are required.
+     * Whether a web page in a browser could make calls. This requires that the page's host name resolves to this
+     * server, that JSON is served, and that no credentials are required.
      *
      * @param authorizers whether there are authorizers
      */
@@ -243,7 +243,7 @@ record ServerSettings(
         return Math.toIntExact(size.toBytes());
     }
 
-    /** The address without brackets. IPv6 addresses may be written either way. */
+    /** The address without brackets, because IPv6 addresses may be written with or without them. */
     private static @Nullable String withoutBrackets(@Nullable String address) {
         if (address == null || address.isBlank()) {
             return null;

@@ -9,7 +9,7 @@ final class StartLine {
 
     private StartLine() {}
 
-    /** The first names and the number of the others. */
+    /** The first names, and the number of the remaining ones. */
     static String names(List<String> all) {
         if (all.isEmpty()) {
             return "none";

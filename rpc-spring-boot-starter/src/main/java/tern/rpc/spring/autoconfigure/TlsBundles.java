@@ -21,23 +21,22 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 
 /**
- * The SSL bundles named by properties. Each one is validated when it is used, and watched afterwards. A valid change
- * takes effect at the next read. Thread-safe.
+ * The SSL bundles that properties name. Each bundle is validated when it is first used, and watched afterwards. A valid
+ * change takes effect at the next read. Thread-safe.
  */
 final class TlsBundles {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsBundles.class);
 
     private final ObjectProvider<SslBundles> bundles;
-    private final Map<String, Supplier<Tls>> ofClients = new ConcurrentHashMap<>(); // by the name of the bundle
+    private final Map<String, Supplier<Tls>> ofClients = new ConcurrentHashMap<>(); // indexed by the name of the bundle
 
     TlsBundles(ObjectProvider<SslBundles> bundles) {
         this.bundles = bundles;
     }
 
     /**
-     * The TLS settings of a client. The result is the same object for the same bundle, so that references share
-     * connections.
+     * The TLS settings of a client. Returns the same object for the same bundle, so that references share connections.
      *
      * @param property the property with the bundle, for messages
      */
@@ -61,8 +60,8 @@ final class TlsBundles {
     }
 
     /**
-     * Checks the trust store of a server. A bundle without one trusts every public authority, which is right for
-     * clients only.
+     * Checks the trust store of a server. A bundle without a trust store trusts every public authority, which is right
+     * only for clients.
      */
     private void checkTrust(String property, String bundle, ClientAuth clientAuth) {
         SslStoreBundle stores = find(property, bundle).getStores();
@@ -142,7 +141,7 @@ final class TlsBundles {
                 + certificate.getNotAfter().toInstant();
     }
 
-    /** The last valid state of a bundle. */
+    /** A bundle with its last valid state. */
     private static final class Followed implements Supplier<Tls> {
 
         private final String name;
@@ -160,7 +159,7 @@ final class TlsBundles {
             return current;
         }
 
-        /** The bundle has changed. Runs on a thread of Spring that watches files. */
+        /** Called when the bundle has changed. Runs on a thread of Spring that watches files. */
         void changed(SslBundle bundle) {
             try {
                 Tls tls = role.apply(tls(name, bundle));

@@ -6,7 +6,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import tern.rpc.transport.Token;
 
-/** Lets Spring create tokens from texts of properties in a native image. */
+/** Allows Spring in a native image to create tokens from texts of properties. */
 final class TokenHints implements RuntimeHintsRegistrar {
 
     @Override

@@ -24,7 +24,7 @@ import tern.rpc.settings.RpcStartException;
  * Rejects unknown properties below Tern's roots, which are usually typing errors, and Dubbo's properties below Dubbo's
  * prefix. Unknown environment variables only cause a warning, because container platforms create such names: {@code
  * RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties below {@code rpc.} may belong to
- * the application; they are named once in the log.
+ * the application. They are listed once in the log.
  */
 final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 

@@ -13,7 +13,7 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Settings that weaken the protection of a server. One warning at the start names them, and each has a gauge. In
+ * Settings that weaken the protection of a server. One warning at the start lists them, and each has a gauge. In
  * production they must be accepted explicitly.
  */
 final class WeakenedSettings {
@@ -42,7 +42,7 @@ final class WeakenedSettings {
     }
 
     /**
-     * @throws RpcStartException in production, if one of them is set but not accepted
+     * @throws RpcStartException in production, if such a setting is set but not accepted
      * @throws InvalidPropertyException if a property is accepted that does not weaken the server
      */
     static WeakenedSettings of(RpcServerProperties server, RpcLimitsProperties limits, Environment environment) {
@@ -102,7 +102,7 @@ final class WeakenedSettings {
         return weaknesses.stream().map(Weakness::toString).collect(Collectors.joining(", "));
     }
 
-    /** Reports them: once in the log, and by gauges. */
+    /** Reports the settings once in the log, and by gauges. */
     WeakenedSettings tell(RpcMeters meters) {
         if (!inForce.isEmpty()) {
             LOG.warn("Less safe than by default: {}", joined(inForce));

@@ -7,7 +7,7 @@ import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.insight.InsightActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Small applications with only the starter. */
+/** Small applications that use only the starter. */
 final class Applications {
 
     private Applications() {}
@@ -22,7 +22,7 @@ final class Applications {
         return application(configurations).withPropertyValues("rpc.client.url=" + addressOf(provider));
     }
 
-    /** Creates an application with long timeouts, since build machines are busy. */
+    /** Creates an application with long timeouts, because build machines are busy. */
     static ApplicationContextRunner application(Class<?>... configurations) {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(

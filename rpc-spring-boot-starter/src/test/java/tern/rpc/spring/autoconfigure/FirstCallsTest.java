@@ -32,7 +32,7 @@ class FirstCallsTest {
         }
     }
 
-    /** Counts its uses. */
+    /** A serializer that counts its uses. */
     static class CountingSerializer implements Serializer {
         private final Serializer hessian = HessianSerializer.builder().build();
         final AtomicInteger writers = new AtomicInteger();
@@ -135,7 +135,7 @@ class FirstCallsTest {
         assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage).isEmpty();
     }
 
-    /** Takes longer than the target of a call. */
+    /** A serializer that takes longer than the target of a call. */
     static class SlowSerializer extends CountingSerializer {
         @Override
         public ObjectReader newReader() {

@@ -117,7 +117,7 @@ class PlantedSecretsTest {
         return JsonMapper.builder().build().writeValueAsString(report);
     }
 
-    // ---- the services
+    // ---- services of the test
 
     public static class Card implements Serializable {
 
@@ -134,7 +134,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Receives secrets and must not reveal them. */
+    /** A service that receives secrets and must not reveal them. */
     public interface Vault {
 
         int put(String key, Card card);
@@ -163,7 +163,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Rejects or fails the calls whose header {@code wish} asks for it. */
+    /** Rejects or fails calls whose header {@code wish} asks for it. */
     static class Guard implements RpcAuthorizer {
 
         @Override
@@ -289,7 +289,9 @@ class PlantedSecretsTest {
         return file;
     }
 
-    /** Makes valid calls, invalid calls and calls by strangers, with secrets as arguments and metadata. */
+    /**
+     * Makes valid calls, invalid calls and calls by unauthenticated callers, with secrets as arguments and metadata.
+     */
     private void callAll(ApplicationContext provider, String protocol, String token) {
         String url = "rpc.client.url=" + protocol + "://" + addressOf(provider);
         consumer(provider, url, token).run(here -> {

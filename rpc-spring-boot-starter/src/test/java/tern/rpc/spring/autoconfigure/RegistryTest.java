@@ -28,7 +28,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Whole applications whose providers and consumers meet in a registry. */
+/** Tests complete applications whose providers and consumers use a registry. */
 @Timeout(180)
 class RegistryTest {
 

@@ -38,13 +38,13 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** A context that was processed ahead of time, started on the JVM, and its hints for a native image. */
+/** Tests a context that was processed ahead of time and started on the JVM, and its hints for a native image. */
 class RpcAotTest {
 
     @TempDir
     private Path folder;
 
-    /** A single test, because the generated classes stay loaded. */
+    /** There is only one test, because the generated classes stay loaded. */
     @Test
     void preparedContextServesAndCallsAndKnowsItsInterfaces() throws Exception {
         InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
@@ -161,7 +161,7 @@ class RpcAotTest {
             return greetings.greet("z");
         }
 
-        /** Ahead of time only the interface of this bean is known. */
+        /** Ahead-of-time processing only knows the interface of this bean. */
         @Bean
         @RpcService
         Doubling doubling() {

@@ -13,7 +13,7 @@ import tern.rpc.spring.RpcReference;
 
 class RpcFallbackTest {
 
-    /** Nobody serves it. */
+    /** A service without a provider. */
     public interface Stock {
         int left(String item);
     }

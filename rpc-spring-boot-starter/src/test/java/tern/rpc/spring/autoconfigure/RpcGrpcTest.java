@@ -42,7 +42,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 
-/** gRPC clients and an application's generated services, health and reflection. */
+/** Tests an application with generated services, health and reflection, called by gRPC clients. */
 class RpcGrpcTest {
 
     // ---- generated services

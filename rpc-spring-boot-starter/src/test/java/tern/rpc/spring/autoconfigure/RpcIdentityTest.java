@@ -32,7 +32,7 @@ import tern.rpc.spring.AuthenticationAuthorizer;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tokens in properties, authorizers as beans, and Spring Security. */
+/** Tests tokens in properties, authorizers as beans, and Spring Security. */
 class RpcIdentityTest {
 
     private static RpcException refusedBy(ApplicationContext provider, String... properties) {

@@ -102,7 +102,7 @@ class RpcObservationTest {
                 }));
     }
 
-    /** Checks the meters of pools. A test of the core checks the meters of servers and clients. */
+    /** Checks the meters of pools. A test of rpc-core checks the meters of servers and clients. */
     @Test
     void everyMeterHasADescriptionAndTheUnitOfItsValues() {
         provider(Greeter.class, Meters.class, ExecutorPool.class).run(there -> {
@@ -195,7 +195,7 @@ class RpcObservationTest {
         }
     }
 
-    /** Meter and tracing handlers, as in an application with tracing, with meter filters. */
+    /** Configures meter and tracing handlers as in an application with tracing, with meter filters. */
     @Configuration(proxyBeanMethods = false)
     static class MeteredTraces {
         @Bean
@@ -247,7 +247,7 @@ class RpcObservationTest {
         }
     }
 
-    /** Writes, reads and shows a trace as tracing libraries do. */
+    /** Writes, reads and shows a trace like a tracing library. */
     @Configuration(proxyBeanMethods = false)
     static class Traces {
         final List<String> ended = new CopyOnWriteArrayList<>();

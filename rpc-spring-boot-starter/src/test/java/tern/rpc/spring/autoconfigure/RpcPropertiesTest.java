@@ -23,7 +23,7 @@ import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.settings.RpcStartException;
 
-/** The meaning of properties, and invalid values that stop the start. */
+/** Tests the meaning of properties, and invalid values that stop the start. */
 class RpcPropertiesTest {
 
     @Test

@@ -168,7 +168,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void contextStartsAndStopsTenTimesWithoutLeavingThreads() throws InterruptedException {
-        var others = new java.util.HashSet<>(keepAliveThreads()); // of applications that other tests still run
+        var others = new java.util.HashSet<>(keepAliveThreads()); // threads of applications that other tests still run
         for (int i = 0; i < 10; i++) {
             provider(Greeter.class)
                     .run(there -> consumerOf(there, User.class)
@@ -220,7 +220,7 @@ class RpcServerLifecycleTest {
         }
     }
 
-    /** Needs an executor of the application, which refuses tasks once the context closes. */
+    /** Uses an executor of the application, which refuses tasks as soon as the context closes. */
     @RpcService
     static class SlowGreeter implements GreetingService {
         final CountDownLatch entered = new CountDownLatch(1);

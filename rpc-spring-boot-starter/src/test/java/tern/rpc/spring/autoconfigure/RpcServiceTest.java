@@ -33,7 +33,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests which beans are exported, their names, and the messages about errors. */
+/** Tests which beans are exported, their names, and the messages about mistakes. */
 class RpcServiceTest {
 
     @Test
@@ -123,7 +123,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Only the interface of such a bean is known before it is created. */
+    /** Only the interface of such a bean is known before the bean is created. */
     @ParameterizedTest
     @ValueSource(classes = {LazyFactoryMethod.class, PrototypeFactoryMethod.class})
     void factoryMethodThatReturnsAnInterfaceIsExportedBeforeItRuns(Class<?> configuration) {
@@ -376,7 +376,7 @@ class RpcServiceTest {
 
         @Override
         public void afterPropertiesSet() {
-            // an interface of Spring is not a service
+            // an interface of Spring, so it is not a service
         }
     }
 

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import tern.rpc.spring.RpcReference;
 
-/** The output that a user sees if an application does not start. */
+/** Tests the output that a user sees if an application does not start. */
 @ExtendWith(OutputCaptureExtension.class)
 class RpcStartFailureTest {
 

@@ -38,7 +38,7 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.TestAuthority.Identity;
 
-/** TLS with Spring's SSL bundles. */
+/** Tests TLS with Spring's SSL bundles. */
 class RpcTlsTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("authority");

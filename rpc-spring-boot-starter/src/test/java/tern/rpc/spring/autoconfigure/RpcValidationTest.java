@@ -15,7 +15,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Bean Validation of arguments, as Spring does it for any bean. */
+/** Tests Bean Validation of arguments, which Spring applies as for any bean. */
 class RpcValidationTest {
 
     /** The constraints are on the interface, so callers see them too. */

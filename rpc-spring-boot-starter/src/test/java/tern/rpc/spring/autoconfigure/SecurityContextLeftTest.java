@@ -12,7 +12,7 @@ import org.springframework.security.core.context.SecurityContextHolder;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** A security context that a method leaves on its thread. */
+/** Tests a security context that a method leaves on its thread. */
 class SecurityContextLeftTest {
 
     /** Returns the user that it finds on its thread, and leaves the caller there. */

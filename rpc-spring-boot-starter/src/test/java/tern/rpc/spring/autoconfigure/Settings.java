@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.ssl.SslBundles;
 
-/** Properties with their defaults. */
+/** Creates property objects with default values. */
 final class Settings {
 
     static final RpcLimitsProperties LIMITS = new Binder(new MapConfigurationPropertySource(Map.of()))

@@ -3,7 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.util.concurrent.CountDownLatch;
 import tern.rpc.spring.RpcService;
 
-/** Does not answer until the test wakes it. */
+/** Answers only after the test wakes it. */
 @RpcService
 class Sleeper implements GreetingService {
 

@@ -46,7 +46,7 @@ class WrongConfigurationTest {
             "rpc.client.services.*.registry", // read for references alone: RegistryTest
             "rpc.server.cors.allowed-headers");
 
-    /** Invalid values by type, and a part of the message. */
+    /** Invalid values by type, with a part of the message. */
     private static final Map<String, List<String>> WRONG = Map.of(
             "java.lang.Integer", List.of("many", "nt"),
             "java.lang.Boolean", List.of("maybe", "oolean"),
@@ -55,7 +55,7 @@ class WrongConfigurationTest {
             "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
             "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
 
-    /** Properties, then words of the message, separated by {@code |}. */
+    /** Each line contains properties and then words of the message, separated by {@code |}. */
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
             "rpc.client.registry=10.0.0.9:2181 | rpc.client.registry is of another form | zookeeper://host:2181",
@@ -180,7 +180,8 @@ class WrongConfigurationTest {
         for (PropertyTableTest.Property property :
                 PropertyTableTest.properties().values()) {
             List<String> wrong = WRONG.get(property.type());
-            if (wrong != null && !property.name().startsWith("rpc.diagnosis.")) { // bound by the insight starter
+            // the insight starter binds the others
+            if (wrong != null && !property.name().startsWith("rpc.diagnosis.")) {
                 String name = property.name().replace("*", "x");
                 rows.add(Arguments.of(
                         name + "=" + wrong.get(0), List.of(name, "\"" + wrong.get(0) + "\"", wrong.get(1))));

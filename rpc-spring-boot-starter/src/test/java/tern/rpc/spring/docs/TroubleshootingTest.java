@@ -15,7 +15,7 @@ class TroubleshootingTest {
 
     private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)` \\| (.+) \\| (.+) \\|$");
 
-    /** Two literals joined across a line break, as the formatter splits long messages. */
+    /** Matches two literals joined across a line break, because the formatter splits long messages. */
     private static final Pattern JOINED = Pattern.compile("\"\\s*\\+ \"");
 
     @Test
@@ -44,7 +44,7 @@ class TroubleshootingTest {
         return rows.results().map(row -> row.group(1)).toList();
     }
 
-    /** Returns the constant parts of a message; an ellipsis stands for each variable part. */
+    /** Returns the constant parts of a message. An ellipsis stands for each variable part. */
     private static List<String> constantParts(String message) {
         return Arrays.stream(message.split("…"))
                 .map(String::strip)

@@ -11,15 +11,18 @@ import java.util.function.LongSupplier;
 
 /**
  * Starts, calls and stops an application repeatedly in one process, each time with newly loaded classes. It then counts
- * leftovers: threads, file descriptors including ports, and class loaders. Exits with 1 if there are any. Softly
- * reachable loaders count too, so the process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}.
+ * the remaining threads, file descriptors including ports, and class loaders. Exits with 1 if any remain. Softly
+ * reachable class loaders count too, so the process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}.
  */
 final class ContextRestarts {
 
-    /** Starts that create the objects of the process, such as the first compilations. */
+    /** Number of first starts, which create objects that the process keeps, such as compiled code. */
     private static final int FIRST_STARTS = 3;
 
-    /** A shutdown hook that Spring Boot registers once per process keeps the first class loader. */
+    /**
+     * Number of class loaders that the process keeps. A shutdown hook that Spring Boot registers once per process keeps
+     * the first class loader.
+     */
     private static final int LOADERS_OF_THE_PROCESS = 1;
 
     private static final long PATIENCE_SECONDS = 60;

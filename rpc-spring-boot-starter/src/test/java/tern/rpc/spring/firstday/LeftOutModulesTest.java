@@ -10,7 +10,7 @@ import slim.caller.CallerOnly;
 import slim.dubbo.DubboOnly;
 import slim.grpc.GrpcOnly;
 
-/** Applications that exclude unused modules (docs/modules.md). */
+/** Tests applications that exclude unused modules (docs/modules.md). */
 @Timeout(240)
 class LeftOutModulesTest {
 

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The messages that users see, in one file for reviewers. After a change, run the tests with
- * {@code -Dfirst-day.write=true} to update the file, then read the difference.
+ * Compares the messages that users see with a file for reviewers. After a change, run the tests with {@code
+ * -Dfirst-day.write=true} to update the file, then review the difference.
  */
 public final class Messages {
 
@@ -38,7 +38,7 @@ public final class Messages {
         }
     }
 
-    /** Removes ports and white space that differ between runs. */
+    /** Replaces ports and white space that differ between runs. */
     private static String uniform(String message) {
         return message.strip()
                 .replaceAll("(?m)[ \t]+$", "")

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Since JDK 24 a JVM prints warnings about many actions of libraries unless flags allow them. */
+/** A JVM since JDK 24 prints warnings about many actions of libraries unless flags allow them. */
 @Timeout(240)
 class QuietStartTest {
 

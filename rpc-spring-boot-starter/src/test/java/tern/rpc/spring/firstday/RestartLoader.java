@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.Supplier;
 
-/** Defines the classes of the application itself and leaves all others to its parent. */
+/** Defines the classes of the application itself and delegates all others to its parent. */
 final class RestartLoader extends ClassLoader {
     private static final String OWN = RestartedApplication.class.getName();
 

@@ -63,7 +63,7 @@ public final class RestartedApplication implements Supplier<String>, AutoCloseab
                 .run();
     }
 
-    /** Makes calls and returns the answers of this start's classes. */
+    /** Makes calls, and returns the answers of the classes of this start. */
     @Override
     public String get() {
         Consumer wires = consumer.getBean(Consumer.class);

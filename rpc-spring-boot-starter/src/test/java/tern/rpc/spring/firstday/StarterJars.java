@@ -29,7 +29,9 @@ import org.w3c.dom.NodeList;
  */
 final class StarterJars {
 
-    /** Artifacts that are on the test's class path and that poms of libraries inherit with test scope. */
+    /**
+     * Artifacts on the test's class path that libraries need only for their own tests, according to their parent poms.
+     */
     private static final Set<String> OF_OUR_TESTS =
             Set.of("org.mockito:mockito-core", "commons-io:commons-io", "com.google.code.gson:gson");
 
@@ -45,8 +47,8 @@ final class StarterJars {
             .map(module -> Path.of("..", module))
             .toList();
 
-    private final Map<String, Path> jars = new LinkedHashMap<>(); // by group:artifact
-    private final Map<Path, Path> classes = new LinkedHashMap<>(); // by the folder of the module
+    private final Map<String, Path> jars = new LinkedHashMap<>(); // indexed by group:artifact
+    private final Map<Path, Path> classes = new LinkedHashMap<>(); // indexed by the folder of the module
     private final List<Path> more = new ArrayList<>();
 
     private StarterJars() {}
@@ -81,7 +83,7 @@ final class StarterJars {
         return resolved;
     }
 
-    /** Returns whether the path has the classes of a module, or its jar if it was packaged. */
+    /** Returns whether the path contains the classes of a module, or its jar if it was packaged. */
     private static boolean isMainOf(Path module, Path path) {
         Path folder = module.toAbsolutePath().normalize();
         return path.startsWith(folder)
@@ -102,7 +104,7 @@ final class StarterJars {
                 .findFirst();
     }
 
-    /** Returns the dependencies that others inherit: not optional and not for tests. */
+    /** Returns the dependencies that other projects inherit: those that are neither optional nor for tests. */
     private static List<String> dependencies(Path pom) throws Exception {
         Element project = DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()
@@ -146,7 +148,7 @@ final class StarterJars {
         return element == null ? otherwise : element.getTextContent().strip();
     }
 
-    /** Leaves out modules of Tern, as an exclusion in a pom does. */
+    /** Leaves out modules of Tern, like an exclusion in a pom. */
     StarterJars without(String... modules) {
         for (String module : modules) {
             assertThat(classes.remove(Path.of("..", module))).as(module).isNotNull();
@@ -175,9 +177,9 @@ final class StarterJars {
     /**
      * Runs an application with only these jars until it exits.
      *
-     * @param main main class, in a package of the tests
-     * @param folder folder for its classes, since the folder of the tests also has logging settings
-     * @return its output on both streams
+     * @param main the main class, in a package of the tests
+     * @param folder a folder for its classes, because the folder of the tests also contains logging settings
+     * @return the output on both streams
      */
     String run(Path folder, Class<?> main, String... arguments) throws Exception {
         copyClasses(main, folder);

@@ -90,8 +90,8 @@ interface CallEncoding {
     }
 
     /**
-     * A complete answer with a failure, if the protocol has a special form for it; null if the failure is an {@link
-     * #end}.
+     * Returns a complete answer with a failure if the protocol has a special form for it; null if the failure is sent
+     * by {@link #end}.
      */
     default @Nullable HttpWrite wholeFailure(
             HttpExchange exchange,

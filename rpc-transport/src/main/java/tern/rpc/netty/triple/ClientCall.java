@@ -211,7 +211,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return deframer != null && deframer.isIncomplete();
     }
 
-    /** Whether any received bytes are not messages. */
+    /** Whether the server sent bytes that are not gRPC messages. */
     boolean isForeign() {
         return foreign;
     }

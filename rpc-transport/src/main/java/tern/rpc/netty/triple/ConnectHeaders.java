@@ -80,7 +80,7 @@ final class ConnectHeaders {
         return accepted.isEmpty() ? sentGzip : ContentCoding.listsGzip(accepted);
     }
 
-    /** The metadata of a head for the application. */
+    /** Returns the metadata that a head of headers carries for the application. */
     static Metadata metadata(Http2Headers head) {
         List<Map.Entry<CharSequence, CharSequence>> own = new ArrayList<>(head.size());
         for (Map.Entry<CharSequence, CharSequence> header : head) {

@@ -152,7 +152,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // otherwise the answer does not need the body
+        } else if (begun.call() != null) { // otherwise the request is already answered, and the body is not needed
             sendContinue();
         }
         return true;
@@ -251,7 +251,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             close();
             connection.closeWhenWritten();
         } else if (!body.isEnded()) {
-            readOnLater(); // to discard the rest
+            readOnLater(); // reads and discards the rest of the body
         } else {
             next();
             if (unread.isReadable()) {

@@ -18,9 +18,9 @@ final class Http2Limits {
     static final int MAX_RESETS = 2_000;
 
     /**
-     * The longest timeout of a call whose reset may be its timeout. The client measures the timeout from the moment it
-     * sends, but this server from the moment it reads. A busy server may read request and reset together, so the share
-     * of resets is ignored for such calls.
+     * Calls with at most this timeout may be reset because they have timed out. The client measures the timeout from
+     * the moment it sends, but this server from the moment it reads. A busy server may read request and reset together,
+     * so such resets are left out of the limit on the share of resets.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 

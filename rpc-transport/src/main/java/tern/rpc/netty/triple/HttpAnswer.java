@@ -44,7 +44,7 @@ final class HttpAnswer {
     private boolean announced; // whether the sent head permits compressed messages; guarded by this
     private volatile boolean compressed; // whether later messages are compressed
     private volatile boolean messageSent;
-    // headers that the method sent early and that must wait for the head with the result
+    // headers that the method sent before its result; they are sent with the head
     private volatile @Nullable Metadata early;
     private @Nullable StallWatch stallWatch; // only for streams; event loop only
 

@@ -152,7 +152,7 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        if (part.plainType() == null) { // reading the head of a plain answer would create the head
+        if (part.plainType() == null) { // head() would create a head, which a plain answer does not need
             refuseSniffing(part.head());
         }
         int bytes = part.bytes();

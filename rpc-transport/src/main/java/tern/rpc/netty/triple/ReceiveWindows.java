@@ -80,8 +80,8 @@ final class ReceiveWindows {
      * Adapts the windows to the current number of unread bytes. Called when the number has changed. Writes without a
      * flush.
      *
-     * @param current the current windows; null until many bytes are unread for the first time
-     * @return the current windows
+     * @param current the windows; null until many bytes are unread for the first time
+     * @return the windows to use from now on
      */
     static @Nullable ReceiveWindows fit(
             @Nullable ReceiveWindows current, Http2ConnectionHandler handler, ChannelHandlerContext context) {

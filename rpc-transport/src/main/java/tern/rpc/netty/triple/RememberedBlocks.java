@@ -33,7 +33,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private static final int MIN_PLACES = 4;
     private static final int MAX_BYTES = 128;
 
-    /** Upper bound of the fields of a cached block, because they are searched linearly. */
+    /** Maximum number of fields in a cached block, because they are searched linearly. */
     private static final int MAX_FIELDS = 32;
 
     private static final long HASH_FACTOR =

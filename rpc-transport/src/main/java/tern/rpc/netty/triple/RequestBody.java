@@ -110,7 +110,7 @@ final class RequestBody {
         return phase == Phase.ARRIVING || phase == Phase.SERVED;
     }
 
-    /** Called when the server gets the call. */
+    /** Called when the call is handed over to the server. */
     void served() {
         phase = isRead() ? Phase.SERVED : Phase.CLOSED;
     }

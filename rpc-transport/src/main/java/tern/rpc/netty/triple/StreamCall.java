@@ -37,6 +37,7 @@ final class StreamCall extends ClientCall {
 
     private final AtomicLong unsentBytes = new AtomicLong(); // accessed by any thread
     private final Queue<SendMessage> unsent = new ArrayDeque<>(); // messages that wait until there is a stream
+
     // messages of the current pass over the connection's write queue
     private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Http2ClientHandler handler;

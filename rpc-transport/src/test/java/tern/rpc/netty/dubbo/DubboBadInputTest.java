@@ -596,7 +596,7 @@ class DubboBadInputTest {
 
             socket.send(RawFrame.header(RawFrame.RESPONSE, 20, id, 1 << 20));
 
-            RpcException failure = call.get(20, TimeUnit.SECONDS); // before the body has arrived
+            RpcException failure = call.get(20, TimeUnit.SECONDS); // the call fails before its body has arrived
             assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
             assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
             assertThat(failure).hasMessageContaining("1048576 bytes").hasMessageContaining("rpc.limits");

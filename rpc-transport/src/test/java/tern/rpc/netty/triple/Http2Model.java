@@ -164,7 +164,7 @@ final class Http2Model {
      */
     private void late(Stream over) {
         if (over.reset) {
-            resets.add(STREAM_CLOSED); // or the frame was sent before our reset arrived
+            resets.add(STREAM_CLOSED); // also allowed if the frame was sent before our reset arrived
         } else {
             streamError(STREAM_CLOSED);
             goAways.add(STREAM_CLOSED);
@@ -214,7 +214,7 @@ final class Http2Model {
             if ((frame.flags() & Http2Script.END_HEADERS) != 0) {
                 endOfBlock();
             } else if (blockOf % 2 == 0) {
-                goAways.add(PROTOCOL_ERROR); // immediately or later
+                goAways.add(PROTOCOL_ERROR); // the server may send it at once or at the end of the block
             }
         }
     }

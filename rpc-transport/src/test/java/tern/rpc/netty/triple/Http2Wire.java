@@ -315,7 +315,7 @@ final class Http2Wire implements AutoCloseable {
                 try {
                     frames.accept(wire);
                 } catch (UncheckedIOException closed) {
-                    // earlier frames of the server can still be read
+                    // the frames that the server sent before it closed can still be read
                 }
                 Long told = wire.endOfConnection();
                 if (told != null) {

@@ -340,7 +340,7 @@ class OneMistakeOneAnswerTest {
         }
     }
 
-    @SuppressWarnings("unchecked") // the exception is thrown, not cast
+    @SuppressWarnings("unchecked") // the cast only convinces the compiler; nothing is cast at run time
     private static <E extends Throwable> Object sneaky(Throwable failure) throws E {
         throw (E) failure;
     }

@@ -366,7 +366,7 @@ class TripleClientFixturesTest {
         assertThat(ours.header("user-agent")).startsWith("tern-rpc");
         assertThat(ours.header("grpc-accept-encoding")).isEqualTo("gzip");
         assertThat(GrpcTimeout.parseNanos(ours.header("grpc-timeout"))).isPositive();
-        if (!name.startsWith("generic-pojo")) { // the map of generic-pojo has another order
+        if (!name.startsWith("generic-pojo")) { // the entries of the map in generic-pojo are in a different order
             assertThat(ours.body.toByteArray()).asHexString().isEqualTo(hex(captured.body.toByteArray()));
         }
     }

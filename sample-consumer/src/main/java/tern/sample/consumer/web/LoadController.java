@@ -10,7 +10,7 @@ import org.springframework.web.server.ResponseStatusException;
 import tern.rpc.load.LatencyReport;
 import tern.sample.consumer.LoadRun;
 
-/** Serves the last run to the page at {@code /}, and starts further runs. */
+/** Provides the last run to the page at {@code /}, and starts further runs. */
 @RestController
 class LoadController {
 
@@ -34,7 +34,7 @@ class LoadController {
         return report == null ? ResponseEntity.noContent().build() : ResponseEntity.ok(LastRun.of(report));
     }
 
-    /** Makes a run and answers when it has ended; 409 while another run is active. */
+    /** Runs the load and answers when it has ended; 409 while another run is active. */
     @PostMapping("/load")
     LastRun run(@RequestParam double rate) throws InterruptedException {
         try {

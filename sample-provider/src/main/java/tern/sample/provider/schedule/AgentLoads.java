@@ -11,7 +11,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Repository;
 import tern.sample.provider.schedule.Agents.Agent;
 
-/** Number of tasks of each agent, counted in Redis. */
+/** The number of tasks of each agent, counted in Redis. */
 @Repository
 class AgentLoads {
 

@@ -44,7 +44,9 @@ class Agents {
                 .single();
     }
 
-    /** @return false if the request has an agent already */
+    /**
+     * @return false if the request already has an agent
+     */
     boolean assign(ScheduleRequest request, Agent agent) {
         try {
             jdbc.sql("insert into assignments (request_id, tenant, agent_id, create_time) values (?, ?, ?, ?)")

@@ -16,7 +16,7 @@ class Authorization {
     record Decision(boolean allowed) {}
 
     private final RestClient http;
-    // set before the first call, since the RPC server starts after the web server
+    // set before the first call, because the RPC server starts after the web server
     private volatile @Nullable String url;
 
     Authorization(RestClient authorizationHttp, ScheduleProperties properties) {

@@ -9,7 +9,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import tern.sample.provider.schedule.ScheduleProperties.Cost;
 
-/** Simulates further costs of real services; none by default. {@code sample.cost} sets them. */
+/**
+ * Simulates additional costs of real services. There are none by default. The properties {@code sample.cost} set them.
+ */
 @Component
 class CallCost {
 
@@ -24,7 +26,7 @@ class CallCost {
         this.cost = properties.cost();
     }
 
-    /** Spends the costs that arise on the thread of the call. */
+    /** Simulates the costs on the thread of the call. */
     void ofCall(String requestId) {
         for (int i = 0; i < cost.connections(); i++) {
             takeConnection();
@@ -43,7 +45,7 @@ class CallCost {
         }
     }
 
-    /** Spends the costs of the task that follows the call, on the thread of the task. */
+    /** Simulates the costs of the task that follows the call, on the thread of this task. */
     void ofTask() {
         Duration time = cost.bindTime();
         if (time.isZero()) {

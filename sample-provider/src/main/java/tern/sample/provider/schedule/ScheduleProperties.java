@@ -16,7 +16,7 @@ record ScheduleProperties(
         @DefaultValue Cost cost) {
 
     /**
-     * @param url address of the authorization service; the stub in this application if missing
+     * @param url the address of the authorization service; by default the stub in this application
      * @param stubDelay response time of the stub
      */
     record Authorization(

@@ -1,4 +1,4 @@
-/** Users in SQL. */
+/** The service for users, based on SQL. */
 @NullMarked
 package tern.sample.provider.user;
 

@@ -24,8 +24,9 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
 
     /**
-     * The report as it becomes JSON.\n@param checked the expected and the measured effect of the last changed property;
-     * empty if there is none
+     * The content of the JSON report.
+     *
+     * @param checked the expected and the measured effect of the last changed property; empty if there is none
      *
      * @param recorded the last flight recording; null if there was none
      * @param history the causes of misses within 24 hours, the oldest first

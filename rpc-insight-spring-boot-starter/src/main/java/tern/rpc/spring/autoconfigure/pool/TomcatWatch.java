@@ -54,7 +54,7 @@ final class TomcatWatch implements TomcatConnectorCustomizer {
         TomcatWorkers made = TomcatWorkers.of(endpoint);
         endpoint.setExecutor(made);
         ReflectionUtils.makeAccessible(internal);
-        ReflectionUtils.setField(internal, endpoint, true); // then Tomcat resizes and stops it like its own
+        ReflectionUtils.setField(internal, endpoint, true); // makes Tomcat resize and stop the pool like its own
         boolean first = workers == null;
         workers = made;
         if (first) {

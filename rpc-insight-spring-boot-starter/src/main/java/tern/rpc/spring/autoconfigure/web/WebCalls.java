@@ -174,7 +174,9 @@ final class WebCalls implements CallSource {
             running.remove(this);
         }
 
-        /** Records that the answer is a stream, whose duration its reader decides. */
+        /**
+         * Records that the answer is a stream. Its duration depends on the reader and says nothing about the service.
+         */
         void streams() {
             stream = true;
             running.remove(this);

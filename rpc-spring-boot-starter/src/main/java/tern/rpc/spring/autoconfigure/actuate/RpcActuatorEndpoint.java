@@ -53,7 +53,7 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * The part; null for an unknown name, which becomes 404. A part without a text is always JSON.
+     * Returns the part; null for an unknown name, which becomes 404. A part without a text is always JSON.
      *
      * @param format null outside of the web, which means JSON
      */
@@ -70,8 +70,8 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Does what the part can do on request, as a flight recording of the diagnosis: 202 if it was started, 409 if it runs
-     * already, null (404) for a part that can do nothing.
+     * Runs the action of a part, such as a flight recording of the diagnosis. Answers 202 if the action was started,
+     * 409 if it is already running, and null (404) for a part without an action.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

@@ -9,15 +9,17 @@ import org.springframework.boot.health.contributor.Health;
 import tern.rpc.metrics.LatencyWindow;
 
 /**
- * DOWN if the server should run and does not. An unreachable provider is only a detail, because its outage is not this
- * application's.
+ * Reports DOWN if the server should run but does not. An unreachable provider is only a detail, because its outage is
+ * not that of this application.
  */
 final class RpcHealthIndicator extends AbstractHealthIndicator {
 
     private final RpcReporter reporter;
     private final Supplier<Map<String, String>> registries;
 
-    /** @param registries for each registry the reason why the server is not registered; empty if it is */
+    /**
+     * @param registries returns for each registry the reason why the server is not registered there; empty if it is
+     */
     RpcHealthIndicator(RpcReporter reporter, Supplier<Map<String, String>> registries) {
         super("RPC health check failed");
         this.reporter = reporter;

@@ -5,7 +5,7 @@ import java.util.Map;
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
 
-/** Port, services and references, under {@code rpc}. */
+/** Shows port, services and references under {@code rpc}. */
 final class RpcInfoContributor implements InfoContributor {
 
     private final RpcReporter reporter;

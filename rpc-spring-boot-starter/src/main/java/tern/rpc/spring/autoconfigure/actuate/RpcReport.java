@@ -26,13 +26,19 @@ public record RpcReport(
         LatencyWindow.Report served,
         LatencyWindow.Report called) {
 
-    /** @param port null if the server does not run */
+    /**
+     * @param port null if the server is not running
+     */
     public record Server(boolean running, @Nullable Integer port, int connections, List<Service> services) {}
 
-    /** @param key group, interface and version */
+    /**
+     * @param key the group, interface and version
+     */
     public record Service(String key, int weight) {}
 
-    /** @param service group, interface and version */
+    /**
+     * @param service the group, interface and version
+     */
     public record Reference(String service, List<Address> endpoints) {
 
         boolean isReachable() {
@@ -47,7 +53,9 @@ public record RpcReport(
         UNREACHABLE
     }
 
-    /** @param lastFailure the reason why it is not connected; empty if it is */
+    /**
+     * @param lastFailure the reason why the address is not connected; empty if it is connected
+     */
     public record Address(String address, int weight, State state, int inFlight, String lastFailure) {}
 
     /** The target of the last minute. */

@@ -23,7 +23,9 @@ final class SecretValues implements SanitizingFunction {
         return hidden.equals(text) ? data : data.withValue(hidden);
     }
 
-    /** @param maxMiddle the longest part between root and token, such as the name of a service */
+    /**
+     * @param maxMiddle the maximum length of the part between root name and token, such as the name of a service
+     */
     private static String keys(int maxMiddle) {
         return "rpc[._](?:server|client)(?:[._][^\\s=:\"]{1," + maxMiddle
                 + "})?[._]token(?:[._\\[]*\\d+[]_]?)?|rpc[._]pools[._]jedis[._]url";

@@ -27,7 +27,7 @@ final class RpcContainerConnectionDetailsFactory
             super(source);
         }
 
-        /** The port 20880 if the container exposes it, else the first that it exposes. */
+        /** Uses port 20880 if the container exposes it, otherwise the first exposed port. */
         @Override
         public List<String> addresses(String reference) {
             Container<?> container = getContainer();

@@ -33,7 +33,7 @@ final class RpcDockerComposeConnectionDetailsFactory
             this.address = service.host() + ":" + port(service);
         }
 
-        /** The published port of 20880, or the only published port. */
+        /** The published port for 20880. If there is none, the only published port. */
         private static int port(RunningService service) {
             ConnectionPorts ports = service.ports();
             List<Integer> published = ports.getAll();

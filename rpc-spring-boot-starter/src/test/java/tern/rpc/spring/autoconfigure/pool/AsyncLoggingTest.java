@@ -21,10 +21,10 @@ import tern.rpc.Phase;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 
-/** The ring buffer of Log4j 2 in front of a stalled disk. */
+/** Tests the ring buffer of Log4j 2 before a stalled disk. */
 class AsyncLoggingTest {
 
-    private static final int RING = 256; // half of it is the reserve, which is less than in a ring of real size
+    private static final int RING = 256; // half of it is the reserve; a ring of real size has a smaller reserve
     private static final int RESERVE = RING / 2;
 
     private final StalledDisk disk = new StalledDisk(RING);
@@ -44,10 +44,10 @@ class AsyncLoggingTest {
         RingReserve ring = disk.reserve();
         long before = ring.dropped();
         log.info("first");
-        disk.awaitStalled(); // the background thread has taken this line, and with it a place of the ring
+        disk.awaitStalled(); // the background thread has taken this line, which still occupies a place of the ring
 
         for (int i = 0; i < 1_000; i++) {
-            log.info("info {}", i); // the test would hang here if a caller waited
+            log.info("info {}", i); // the test would hang here if the caller waited
         }
 
         assertThat(ring.free()).isEqualTo(RESERVE);
@@ -82,7 +82,7 @@ class AsyncLoggingTest {
         disk.stop();
 
         assertThat(disk.written())
-                .hasSize(RING - RESERVE); // the filter is passed again behind the ring and accepts everything there
+                .hasSize(RING - RESERVE); // the filter runs again behind the ring, where it accepts every line
     }
 
     @Test

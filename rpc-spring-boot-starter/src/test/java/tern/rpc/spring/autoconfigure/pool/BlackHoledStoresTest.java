@@ -25,8 +25,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Measures how long calls wait for a database and for Redis after their network is lost, with the tuned pools (figure
- * R19 of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
+ * Measures how long calls wait for a database and for Redis after their network connection is lost, with the tuned
+ * pools (figure R19 of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
  */
 @Tag("figures")
 @Timeout(1_200)
@@ -55,7 +55,7 @@ class BlackHoledStoresTest {
         }
     }
 
-    /** Repeats the call on many threads from the moment the network is lost. */
+    /** Repeats the call on many threads, starting when the network connection is lost. */
     private static void whileLost(BlackHole hole, Callable<?> call) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {

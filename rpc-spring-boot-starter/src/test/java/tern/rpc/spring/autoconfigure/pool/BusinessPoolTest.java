@@ -23,7 +23,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.ServerContext;
 
-/** Thread pools that the application declares. */
+/** Tests thread pools that the application declares. */
 class BusinessPoolTest {
 
     @Test
@@ -154,7 +154,8 @@ class BusinessPoolTest {
                             CallLedger.current().leave(CallLedger.current().enter(Phase.REDIS));
                         });
                         done.get(30, TimeUnit.SECONDS);
-                        bind.submit(() -> {}).get(30, TimeUnit.SECONDS); // after the first task was added
+                        // runs after the ledger of the first task was added to the call
+                        bind.submit(() -> {}).get(30, TimeUnit.SECONDS);
                         return null;
                     });
 

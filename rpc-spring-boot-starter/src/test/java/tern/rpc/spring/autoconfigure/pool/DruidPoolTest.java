@@ -129,8 +129,8 @@ class DruidPoolTest {
     @Test
     void bootsGenericPoolIsMadeWhenTuningIsOff() {
         application().withPropertyValues(DRUID, "rpc.pools.tuned=false").run(there -> {
-            assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8); // Druid's own default
-            assertThat(pool(there, "dataSource").max()).isEqualTo(8); // watched all the same
+            assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8); // the default of Druid itself
+            assertThat(pool(there, "dataSource").max()).isEqualTo(8); // measured nevertheless
         });
     }
 
@@ -310,7 +310,7 @@ class DruidPoolTest {
         });
     }
 
-    /** Without timeouts, a thread would wait for ever if the database accepted the connection and sent nothing. */
+    /** Without timeouts, a thread would wait forever if the database accepted the connection but sent nothing. */
     @Test
     @Timeout(20) // the driver's default timeout is 30 s
     void driverOfMariaDbGetsTheTimeouts() throws Exception {

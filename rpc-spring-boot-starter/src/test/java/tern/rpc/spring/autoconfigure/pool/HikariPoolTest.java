@@ -25,7 +25,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** HikariCP is watched and not changed. */
+/** HikariCP must be measured without changing its behaviour. */
 class HikariPoolTest {
 
     private static ApplicationContextRunner application() {

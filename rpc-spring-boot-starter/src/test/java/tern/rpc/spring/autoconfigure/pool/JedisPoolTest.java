@@ -58,8 +58,8 @@ class JedisPoolTest {
     }
 
     /**
-     * Creates an application with long timeouts for tests that do not measure time, since a busy machine may delay the
-     * server.
+     * Creates an application with long timeouts for tests that do not measure time, because a busy machine may delay
+     * the server.
      */
     private static ApplicationContextRunner patient() {
         return spring().withPropertyValues("spring.data.redis.timeout=10s", "spring.data.redis.connect-timeout=10s");

@@ -67,7 +67,7 @@ class LentConnectionsTest {
         network = new CountDownLatch(1);
 
         broken.setBroken();
-        broken.close(); // the test would hang here if it connected
+        broken.close(); // the test would hang here if this connected
 
         assertThat(nextConnecting()).isNotSameAs(Thread.currentThread());
         network.countDown();

@@ -14,7 +14,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.LoggingMode;
 
-/** Lines that Logback writes. */
+/** Tests lines that Logback writes. */
 class LogbackWatchTest {
 
     private final LoggerContext context = new LoggerContext();

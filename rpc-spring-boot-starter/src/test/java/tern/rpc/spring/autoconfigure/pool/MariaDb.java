@@ -37,7 +37,7 @@ final class MariaDb implements AutoCloseable {
         Optional<Path> install = onPath("mariadb-install-db");
         Optional<Path> server = onPath("mariadbd");
         assumeTrue(install.isPresent() && server.isPresent(), "mariadbd and mariadb-install-db are not on the PATH");
-        Path data = Files.createTempDirectory("mariadb"); // a path of a Unix socket must be short
+        Path data = Files.createTempDirectory("mariadb"); // Unix socket paths have a short maximum length
         String user = "--user=" + System.getProperty("user.name");
         Process made = new ProcessBuilder(
                         install.get().toString(),

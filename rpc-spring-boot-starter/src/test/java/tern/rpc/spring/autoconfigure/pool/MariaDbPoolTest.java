@@ -74,7 +74,7 @@ class MariaDbPoolTest {
         });
     }
 
-    /** The server ends the statement, so that the thread returns as in an application. */
+    /** The server ends the statement, so that the thread returns as in a real application. */
     @ParameterizedTest
     @ValueSource(classes = {DruidDataSource.class, HikariDataSource.class})
     void callThatWaitsForAnAnswerIsSeenInSql(Class<?> type) {

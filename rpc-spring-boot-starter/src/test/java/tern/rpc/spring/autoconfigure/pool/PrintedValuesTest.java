@@ -35,7 +35,9 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** An application starts with every value of a property that a diagnosis may print, and each value takes effect. */
+/**
+ * An application must start with every value of a property that a diagnosis may print, and each value must take effect.
+ */
 class PrintedValuesTest {
 
     interface Shop {
@@ -104,7 +106,7 @@ class PrintedValuesTest {
                         "rpc.pools.jedis.max-wait=30s");
     }
 
-    /** The least value that a library accepts, small and large ones, and the greatest. */
+    /** Tests the smallest value that a library accepts, small and large values, and the greatest one. */
     @ParameterizedTest
     @ValueSource(longs = {0, 2, 7, 50, 2_000, Integer.MAX_VALUE})
     void applicationStartsWithEveryValueThatMayBePrinted(long wanted) {
@@ -151,7 +153,7 @@ class PrintedValuesTest {
         });
     }
 
-    /** Makes 1000ms and 1s equal. */
+    /** Normalizes times, so that 1000ms equals 1s. */
     private static String normal(String value) {
         return value.matches("\\d+000ms") ? value.replace("000ms", "s") : value;
     }
@@ -162,7 +164,7 @@ class PrintedValuesTest {
                 .toList();
     }
 
-    /** The properties that decide something, each with the accepted value that is nearest to this one. */
+    /** The properties that affect a pool, each with the accepted value that is nearest to the wanted one. */
     private static Map<String, String> lines(List<PoolSnapshot> pools, long wanted) {
         Map<String, String> lines = new TreeMap<>();
         for (PoolSnapshot pool : pools) {
@@ -184,7 +186,7 @@ class PrintedValuesTest {
         return lines;
     }
 
-    /** A diagnosis prints no larger size, because its models stop there. */
+    /** The largest size that a diagnosis prints, because its models end there. */
     private static long largest(PoolSnapshot pool) {
         return pool.kind() == PoolKind.WORKERS ? 10_000 : 2_000;
     }

@@ -22,14 +22,18 @@ final class StalledDisk implements AutoCloseable {
     private final CountDownLatch writeOn = new CountDownLatch(1);
     private final LoggerContext context;
 
-    /** @param ring size of the ring buffer; it is set once per process, before the first asynchronous logger */
+    /**
+     * @param ring the size of the ring buffer; it is fixed per process, before the first asynchronous logger is created
+     */
     StalledDisk(int ring) {
         System.setProperty(AsyncLogging.POLICY, DropWhenFull.class.getName());
         System.setProperty(AsyncLogging.RING, Integer.toString(ring));
         context = new LoggerContext("test");
     }
 
-    /** @param root element of the root logger: {@code AsyncRoot} or {@code Root} */
+    /**
+     * @param root the element of the root logger: {@code AsyncRoot} or {@code Root}
+     */
     LoggerContext start(String root) throws IOException {
         String xml = "<Configuration status='OFF'><Loggers><" + root + " level='INFO'/></Loggers></Configuration>";
         context.start(new XmlConfiguration(

@@ -19,7 +19,8 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Figure R20 of docs/figures/promises.md: methods that log three lines per call while the disk of the log is stalled.
+ * Figure R20 of docs/figures/promises.md: measures methods that log three lines per call while the disk of the log is
+ * stalled.
  */
 @Tag("figures")
 @Timeout(1_200)
