@@ -40,7 +40,7 @@ record CallTemplate(
      */
     Invocation invocation(
             ClientMethod method, Object[] arguments, long started, Executor runsOn, @Nullable ServerContext serving) {
-        TimeLimit limit = options.limit() == null ? method.limit() : options.limit();
+        TimeLimit limit = options.limit() == null ? method.endpoints().limit(method) : options.limit();
         Deadline deadline = limit == null ? Deadline.none() : Deadline.of(started, limit);
         if (serving != null && deadline.earlier(serving.deadline()) != deadline) {
             deadline = serving.deadline().handedOnBy(serving.method());

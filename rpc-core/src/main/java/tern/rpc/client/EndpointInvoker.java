@@ -18,6 +18,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.TimeLimit;
 import tern.rpc.cluster.Cluster;
 import tern.rpc.cluster.Hashes;
 import tern.rpc.cluster.Outcomes;
@@ -70,6 +71,14 @@ final class EndpointInvoker implements AutoCloseable {
 
     Cluster cluster() {
         return cluster;
+    }
+
+    /** The time limit of the method's calls: the one that rules set, else its own. Rules leave streams alone. */
+    @Nullable
+    TimeLimit limit(ClientMethod method) {
+        TimeLimit ruled =
+                method.isStream() ? null : cluster.timeLimit(method.descriptor().name());
+        return ruled == null ? method.limit() : ruled;
     }
 
     /**
@@ -154,7 +163,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (!method.idempotent() || method.oneWay()) {
             return;
         }
-        Target suspect = cluster.takeProbe(tag(call), isTagForced(call), now);
+        Target suspect = cluster.takeProbe(method.descriptor().name(), tag(call), isTagForced(call), now);
         if (suspect == null || suspect == target) {
             return;
         }
@@ -295,7 +304,8 @@ final class EndpointInvoker implements AutoCloseable {
 
     /** The provider of the next attempt, if possible not that of the previous attempt. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
-        return cluster.pick(key(method, call), tag(call), isTagForced(call), except, clock.nanoTime());
+        return cluster.pick(
+                method.descriptor().name(), key(method, call), tag(call), isTagForced(call), except, clock.nanoTime());
     }
 
     /** A usable provider other than {@code besides}; null if there is none. */
@@ -338,11 +348,11 @@ final class EndpointInvoker implements AutoCloseable {
 
     /** Whether the call now waits, because no provider is available. */
     boolean isWaiting(ClientMethod method, Invocation call) {
-        return waitsForReady(method, call) && !cluster.canTake(tag(call), isTagForced(call));
+        return waitsForReady(method, call) && !cluster.canTake(call.method().name(), tag(call), isTagForced(call));
     }
 
     private void awaitProvider(Invocation call) {
-        while (!cluster.canTake(tag(call), isTagForced(call))) {
+        while (!cluster.canTake(call.method().name(), tag(call), isTagForced(call))) {
             cluster.attempt();
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
             if (Thread.interrupted()) {
@@ -365,7 +375,7 @@ final class EndpointInvoker implements AutoCloseable {
         cluster.attempt();
         boolean over = cancelled.get() != null
                 || call.deadline().isExpired(clock.nanoTime())
-                || cluster.canTake(tag(call), isTagForced(call));
+                || cluster.canTake(call.method().name(), tag(call), isTagForced(call));
         try {
             if (over) {
                 call.executor().execute(() -> afterWait(call, cancelled, next, failed));

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,7 @@ import tern.rpc.cluster.ClusterSettings;
 import tern.rpc.cluster.NodeCounts;
 import tern.rpc.cluster.Nodes;
 import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.endpoint.Rules;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.CallToken;
@@ -93,6 +95,7 @@ public final class RpcClient implements AutoCloseable {
     private final ClusterParts parts;
     private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
     private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();
+    private final Map<Object, EndpointInvoker> proxies = Collections.synchronizedMap(new IdentityHashMap<>());
 
     private RpcClient(Builder builder) {
         this.filters = List.copyOf(builder.filters);
@@ -187,6 +190,22 @@ public final class RpcClient implements AutoCloseable {
         }
     }
 
+    /**
+     * Changes timeouts, weights and the like of a reference, in place of earlier rules of this method. They win over the
+     * rules of a registry. Connections stay.
+     *
+     * @param proxy what {@link #refer} returned
+     * @param rules {@link Rules#NONE} to take earlier ones back
+     * @throws IllegalArgumentException if the proxy is not one of this client
+     */
+    public void rule(Object proxy, Rules rules) {
+        EndpointInvoker reference = proxies.get(proxy);
+        if (reference == null) {
+            throw new IllegalArgumentException("not a reference of this client");
+        }
+        reference.cluster().rule(rules);
+    }
+
     /** The references created so far, in order. */
     public List<Reference> references() {
         return references.stream()
@@ -224,7 +243,9 @@ public final class RpcClient implements AutoCloseable {
                 callbacks,
                 new CallTemplate(reference.key(), CallOptions.none(), clock, token(reference, wire)),
                 fallback(reference));
-        return reference.type().cast(proxy.newProxy());
+        Object made = proxy.newProxy();
+        proxies.put(made, endpoints);
+        return reference.type().cast(made);
     }
 
     private @Nullable CallToken token(ServiceReference<?> reference, Wire wire) {
@@ -279,6 +300,7 @@ public final class RpcClient implements AutoCloseable {
     public void close() {
         references.forEach(EndpointInvoker::close);
         references.clear();
+        proxies.clear();
         timer.shutdownNow();
         clusterTimer.shutdownNow();
         wires.values().forEach(wire -> wire.transport().close());

@@ -16,12 +16,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
+import tern.rpc.TimeLimit;
+import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
+import tern.rpc.endpoint.Rules;
 import tern.rpc.transport.ClientConnection;
 
 /**
@@ -51,6 +54,9 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
+    private Rules own = Rules.NONE; // guarded by this
+    private Rules rules = Rules.NONE; // guarded by this; those of the source and the own ones
+    private volatile @Nullable TimeLimits timeLimits; // null if no rule sets a timeout
     private volatile SharedSources.@Nullable Subscription subscription;
     private boolean looking; // whether held providers are checked regularly; guarded by this, like the field below
     private boolean closed;
@@ -112,6 +118,14 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
+    /** Sets rules of the application itself, which win over those of the source. */
+    public synchronized void rule(Rules current) {
+        own = current;
+        if (!closed) {
+            use(list);
+        }
+    }
+
     private boolean answers(Endpoint endpoint) {
         long now = clock.nanoTime();
         for (Target target : routes.all()) {
@@ -150,7 +164,14 @@ public final class Cluster implements AutoCloseable {
 
     private void use(LastGood next) {
         LastGood before = list;
-        if (next.listed() != before.listed() || next.held() != before.held()) {
+        Rules ruled = RulesInOrder.of(next.snapshot().rules(), own);
+        boolean isNewRule = !ruled.equals(rules);
+        if (isNewRule) {
+            LOG.info("{}: the rules are now: {}", service, ruled);
+            timeLimits = ruled == Rules.NONE ? null : new TimeLimits(ruled);
+            rules = ruled;
+        }
+        if (isNewRule || next.listed() != before.listed() || next.held() != before.held()) {
             connect(next);
         }
         list = next;
@@ -196,28 +217,60 @@ public final class Cluster implements AutoCloseable {
         Map<Endpoint, Target> before = new HashMap<>();
         routes.all().forEach(target -> before.put(target.endpoint(), target));
         Map<Endpoint, Target> chosen = new LinkedHashMap<>();
-        for (Instance instance : chosen(next.listed())) {
+        for (Instance instance : chosen(ruled(next.listed()))) {
             chosen.put(instance.endpoint(), target(instance, false, before));
         }
-        for (Instance instance : next.held()) {
+        for (Instance instance : ruled(next.held())) {
             Instance last = next.emptied() ? instance : lastResort(instance);
             chosen.computeIfAbsent(last.endpoint(), unlisted -> target(last, true, before));
         }
-        routes = new Routes(List.copyOf(chosen.values()), settings);
+        routes = new Routes(List.copyOf(chosen.values()), ruled(settings), rules);
         before.values().forEach(gone -> nodes.giveBack(gone.node()));
     }
 
-    /** The listed providers, separately for each tag, that this client connects to. */
+    /** The providers with their attributes by the rules, without those that rules disable unless these are all. */
+    private List<Instance> ruled(List<Instance> instances) {
+        if (rules == Rules.NONE) {
+            return instances; // the usual case, without a copy of a long list
+        }
+        List<Instance> enabled = new ArrayList<>();
+        for (Instance instance : instances) {
+            Attributes attributes = rules.attributes(instance);
+            if (attributes != null) {
+                enabled.add(
+                        attributes.equals(instance.attributes())
+                                ? instance
+                                : new Instance(instance.endpoint(), attributes));
+            }
+        }
+        if (enabled.isEmpty() && !instances.isEmpty()) {
+            LOG.warn(
+                    "{}: {} would disable all {} providers and is not followed in this",
+                    service,
+                    rules,
+                    instances.size());
+            return instances;
+        }
+        return enabled;
+    }
+
+    private ClusterSettings ruled(ClusterSettings own) {
+        String name = rules.loadBalancing();
+        return name.isEmpty() ? own : own.withPolicy(Policies.named(name));
+    }
+
+    /** The listed providers that this client connects to, of each tag. */
     private List<Instance> chosen(List<Instance> listed) {
-        if (listed.stream()
-                .allMatch(instance ->
-                        isSpoken(instance) && instance.attributes().tags().isEmpty())) {
-            return subset.of(nearest(listed)); // the usual case avoids copying a long list
+        if (rules == Rules.NONE
+                && listed.stream()
+                        .allMatch(instance -> isSpoken(instance)
+                                && instance.attributes().tags().isEmpty())) {
+            return subset.of(nearest(listed)); // the usual case, without a copy of a long list
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
             if (isSpoken(instance)) {
-                byTag.computeIfAbsent(instance.attributes().tag(), unseen -> new ArrayList<>())
+                byTag.computeIfAbsent(rules.tags(instance).get(0), unseen -> new ArrayList<>())
                         .add(instance);
             }
         }
@@ -267,14 +320,15 @@ public final class Cluster implements AutoCloseable {
      * Picks the provider of the next attempt: a good one, otherwise an avoided one, otherwise one that is being
      * connected, otherwise any. The last one fails the call with the reason why it cannot be reached.
      *
+     * @param method the name of the method
      * @param key the hash of the call's key; 0 if it has none
      * @param tag the tag of the call; empty for that of the reference
      * @param forceTag whether providers without a tag must not take a call with one
      * @param excluded the provider of the previous attempt
      * @throws tern.rpc.RpcException UNAVAILABLE if no provider is known
      */
-    public Target pick(long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
-        Routes current = routes;
+    public Target pick(String method, long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
+        Routes current = routes.of(method);
         Group group = current.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         if (group == null) {
             refresh();
@@ -326,17 +380,17 @@ public final class Cluster implements AutoCloseable {
      *
      * @param tag the tag of the call; empty for that of the reference
      */
-    public @Nullable Target takeProbe(String tag, boolean forceTag, long now) {
+    public @Nullable Target takeProbe(String method, String tag, boolean forceTag, long now) {
         if (!survey.hasSuspect()) {
             return null;
         }
-        Group group = routes.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         return group == null ? null : survey.takeProbe(group.targets(), now);
     }
 
     /** Records the outcome of an ended attempt. */
     public void ended(Target target, Outcome outcome, long tookNanos) {
-        Group group = routes.group(target.attributes().tag(), true);
+        Group group = routes.groupOf(target);
         if (group != null) {
             group.ended(target, outcome, tookNanos);
         }
@@ -373,9 +427,15 @@ public final class Cluster implements AutoCloseable {
                 .anyMatch(connection -> connection != null && connection.isAvailable());
     }
 
-    /** Whether a call with this tag would be sent at once, or would wait for a connection that is being opened. */
-    public boolean canTake(String tag, boolean forceTag) {
-        Group group = routes.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+    /** The time limit that rules set for the method; null if they set none. */
+    public @Nullable TimeLimit timeLimit(String method) {
+        TimeLimits limits = timeLimits;
+        return limits == null ? null : limits.of(method);
+    }
+
+    /** Whether a call of the method with this tag would be sent at once or waits for a connection that is being opened. */
+    public boolean canTake(String method, String tag, boolean forceTag) {
+        Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         return group != null
                 && group.targets().stream()
                         .anyMatch(target -> target.isUsable() || target.node().isConnecting());

@@ -16,6 +16,14 @@ final class ClusterTexts {
 
     /** Creates the failure of a call for which no provider is known. */
     static RpcException nobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
+        if (routes.isRuledOut()) {
+            return RpcException.refusal(
+                    StatusCode.UNAVAILABLE,
+                    "no provider of " + service + " may take the call: all "
+                            + routes.all().size() + " (" + named(routes.all()) + ") are excluded by " + routes.rules()
+                            + "; look at the rules",
+                    Executed.NO);
+        }
         String text = routes.all().isEmpty()
                 ? "no address of " + service + " is known; " + reason(source, list, now)
                 : "no provider of " + service + " may take the call: "

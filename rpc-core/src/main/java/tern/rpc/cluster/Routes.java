@@ -2,28 +2,47 @@ package tern.rpc.cluster;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
 
 /**
- * The providers by their tags, with Dubbo's rules. A call with a tag goes to the providers with this tag. If there are
- * none, it goes to the providers without a tag. The tag {@code a|b|c} also tries {@code a|b} and {@code a}. A call
- * without a tag never goes to a provider with one. Immutable.
+ * The providers of a method by their tags, with Dubbo's rules. A call with a tag goes to the providers with this tag. If
+ * there are none, it goes to the providers without a tag. The tag {@code a|b|c} also tries {@code a|b} and {@code a}. A
+ * call without a tag never goes to a provider with one. Rules may exclude providers and give them tags. Thread-safe.
  */
 final class Routes {
 
     private final List<Target> all;
+    private final ClusterSettings settings;
+    private final Rules rules;
     private final Map<String, Group> byTag;
     private final @Nullable Group untagged;
+    private final @Nullable Map<String, Routes> byMethod; // null if all methods have the same providers
 
     Routes(List<Target> all, ClusterSettings settings) {
+        this(all, settings, Rules.NONE);
+    }
+
+    Routes(List<Target> all, ClusterSettings settings, Rules rules) {
+        this(all, rules.isByMethod() ? all : allowed("", all, rules), settings, rules, rules.isByMethod());
+    }
+
+    private Routes(List<Target> all, List<Target> allowed, ClusterSettings settings, Rules rules, boolean isByMethod) {
         this.all = List.copyOf(all);
+        this.settings = settings;
+        this.rules = rules;
+        this.byMethod = isByMethod ? new ConcurrentHashMap<>() : null;
         Map<String, List<Target>> sorted = new TreeMap<>();
-        for (Target target : all) {
-            sorted.computeIfAbsent(target.attributes().tag(), unseen -> new ArrayList<>())
-                    .add(target);
+        for (Target target : allowed) {
+            for (String tag : tags(target)) {
+                sorted.computeIfAbsent(tag, unseen -> new ArrayList<>()).add(target);
+            }
         }
         Map<String, Group> groups = new HashMap<>();
         sorted.forEach((tag, targets) -> groups.put(tag, new Group(targets, settings)));
@@ -31,7 +50,53 @@ final class Routes {
         this.untagged = groups.get("");
     }
 
-    /** All providers regardless of tags. */
+    private static List<Target> allowed(String method, List<Target> all, Rules rules) {
+        Map<Instance, Target> targets = new LinkedHashMap<>();
+        all.forEach(target -> targets.put(instance(target), target));
+        List<Instance> instances = List.copyOf(targets.keySet());
+        List<Instance> left = rules.route(method, instances);
+        return left == instances ? all : left.stream().map(targets::get).toList();
+    }
+
+    private static Instance instance(Target target) {
+        return new Instance(target.endpoint(), target.attributes());
+    }
+
+    private List<String> tags(Target target) {
+        return rules == Rules.NONE ? List.of(target.attributes().tag()) : rules.tags(instance(target));
+    }
+
+    /** The routes of a method. */
+    Routes of(String method) {
+        Map<String, Routes> known = byMethod;
+        return known == null ? this : known.computeIfAbsent(method, this::filtered);
+    }
+
+    private Routes filtered(String method) {
+        return new Routes(all, allowed(method, all, rules), settings, rules, false);
+    }
+
+    /** The group in which the provider is counted; null if rules exclude it. */
+    @Nullable
+    Group groupOf(Target target) {
+        return group(tags(target).get(0), true);
+    }
+
+    /** Whether the provider may take calls, of whatever tag. */
+    boolean isAllowed(Target target) {
+        return byTag.values().stream().anyMatch(group -> group.targets().contains(target));
+    }
+
+    Rules rules() {
+        return rules;
+    }
+
+    /** Whether there are providers but none may take a call, whatever tag it has. */
+    boolean isRuledOut() {
+        return byTag.isEmpty() && !all.isEmpty();
+    }
+
+    /** All providers regardless of tags and methods. */
     List<Target> all() {
         return all;
     }
@@ -53,6 +118,6 @@ final class Routes {
                 return found;
             }
         }
-        return force ? null : untagged;
+        return force || rules.isForced(tag) ? null : untagged;
     }
 }

@@ -161,7 +161,11 @@ final class SharedSources {
                 LOG.warn("{} lists {} providers; only the first {} are used", source, instances.size(), MAX_INSTANCES);
             }
             return new EndpointSnapshot(
-                    snapshot.state(), instances.subList(0, MAX_INSTANCES), snapshot.since(), snapshot.why());
+                    snapshot.state(),
+                    instances.subList(0, MAX_INSTANCES),
+                    snapshot.since(),
+                    snapshot.why(),
+                    snapshot.rules());
         }
     }
 }

@@ -9,8 +9,9 @@ import java.util.List;
  *
  * @param since the time since which the state holds
  * @param why the reason for the state, such as {@code 10.0.0.9:2181 does not answer}; may be empty
+ * @param rules the rules in force; kept if the source is out of reach
  */
-public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why) {
+public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why, Rules rules) {
 
     /** The trustworthiness of a list. */
     public enum State {
@@ -22,6 +23,11 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         STALE,
         /** The source reports that there is no provider. The list is empty. */
         EMPTY
+    }
+
+    /** A snapshot without rules. */
+    public EndpointSnapshot(State state, List<Instance> instances, Instant since, String why) {
+        this(state, instances, since, why, Rules.NONE);
     }
 
     public EndpointSnapshot {
@@ -51,8 +57,15 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         return new EndpointSnapshot(State.STALE, instances, since, why);
     }
 
-    /** Whether both have the same state and reason, and the same instances in the same order. */
+    public EndpointSnapshot withRules(Rules rules) {
+        return new EndpointSnapshot(state, instances, since, why, rules);
+    }
+
+    /** Whether both have the same state, reason and rules, and the same instances in the same order. */
     public boolean saysTheSameAs(EndpointSnapshot other) {
-        return state == other.state && why.equals(other.why) && instances.equals(other.instances);
+        return state == other.state
+                && why.equals(other.why)
+                && rules.equals(other.rules)
+                && instances.equals(other.instances);
     }
 }

@@ -182,9 +182,9 @@ class ClusterModelTest {
         at(now + (long) (-Math.log(1 - random.nextDouble()) * 1e9 / CALLS_PER_SECOND), this::arrive);
         int client = random.nextInt(clusters.size());
         Cluster cluster = clusters.get(client);
-        Target target = cluster.pick(0, "", false, null, now);
+        Target target = cluster.pick("get", 0, "", false, null, now);
         send(new Call(client, target, target.endpoint().port() - 1, now, false));
-        Target probed = idempotent ? cluster.takeProbe("", false, now) : null;
+        Target probed = idempotent ? cluster.takeProbe("get", "", false, now) : null;
         if (probed != null && probed != target) {
             send(new Call(client, probed, probed.endpoint().port() - 1, now, true));
         }

@@ -25,6 +25,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Outcome;
+import tern.rpc.endpoint.Rules;
 import tern.rpc.transport.IdleConnection;
 
 /** Tests a cluster with a scripted source and connections and with a simulated clock. */
@@ -193,7 +194,7 @@ class ClusterTest {
     }
 
     private Target pick() {
-        return cluster.pick(0, "", false, null, now);
+        return cluster.pick("get", 0, "", false, null, now);
     }
 
     private List<Endpoint> listed() {
@@ -408,7 +409,7 @@ class ClusterTest {
         cluster.start(Duration.ZERO);
         source.lists(instances(2));
 
-        assertThatThrownBy(() -> cluster.pick(0, "gray", true, null, now))
+        assertThatThrownBy(() -> cluster.pick("get", 0, "gray", true, null, now))
                 .hasMessageContaining(
                         "no provider of Orders may take the call: 2 are known, but none has the tag 'gray'");
     }
@@ -467,5 +468,152 @@ class ClusterTest {
 
         assertThat(cluster.report(now).listed()).isEqualTo(SharedSources.MAX_INSTANCES);
         assertThat(cluster.targets()).hasSize(ClusterSettings.DEFAULT_SUBSET);
+    }
+
+    // ---- rules
+
+    /** Rules of a test. */
+    private record Scripts(
+            Map<Endpoint, String> tags, Map<Endpoint, Integer> weights, List<Endpoint> disabled, String forbiddenMethod)
+            implements Rules {
+
+        static final Scripts EMPTY = new Scripts(Map.of(), Map.of(), List.of(), "");
+
+        @Override
+        public @Nullable Attributes attributes(Instance provider) {
+            Integer weight = weights.get(provider.endpoint());
+            return disabled.contains(provider.endpoint())
+                    ? null
+                    : weight == null
+                            ? provider.attributes()
+                            : provider.attributes().withWeight(weight);
+        }
+
+        @Override
+        public List<String> tags(Instance provider) {
+            return List.of(
+                    tags.getOrDefault(provider.endpoint(), provider.attributes().tag()));
+        }
+
+        @Override
+        public boolean isByMethod() {
+            return !forbiddenMethod.isEmpty();
+        }
+
+        @Override
+        public List<Instance> route(String method, List<Instance> providers) {
+            return isByMethod() && method.equals(forbiddenMethod) ? List.of() : providers;
+        }
+
+        @Override
+        public @Nullable Duration timeout(String method) {
+            return method.equals("get") ? Duration.ofMillis(100) : null;
+        }
+
+        @Override
+        public String toString() {
+            return "the scripts";
+        }
+    }
+
+    private void rule(Rules rules) {
+        source.listener.accept(
+                EndpointSnapshot.heard(List.of(instances(2)), Instant.EPOCH).withRules(rules));
+        timer.move(2_000 * TICK);
+    }
+
+    @Test
+    void rulesChangeWeightsWithoutTouchingConnections() {
+        start(2);
+        Target before = cluster.targets().get(0);
+
+        rule(new Scripts(Map.of(), Map.of(before.endpoint(), 7), List.of(), ""));
+        assertThat(cluster.targets().get(0)).isSameAs(before);
+        assertThat(before.attributes().weight()).isEqualTo(7);
+        rule(Rules.NONE);
+        assertThat(before.attributes().weight()).isEqualTo(Attributes.DEFAULT_WEIGHT);
+
+        assertThat(opened).hasSize(2);
+    }
+
+    @Test
+    void disabledProviderIsLeftOutUnlessAllAreDisabled() {
+        start(2);
+        Endpoint first = instance(0).endpoint();
+        Endpoint second = instance(1).endpoint();
+
+        rule(new Scripts(Map.of(), Map.of(), List.of(first), ""));
+        assertThat(listed()).containsExactly(second);
+        rule(new Scripts(Map.of(), Map.of(), List.of(first, second), ""));
+        assertThat(listed()).containsExactly(first, second);
+    }
+
+    @Test
+    void tagOfARuleCountsLikeTheOwnOne() {
+        start(2);
+
+        rule(new Scripts(Map.of(instance(0).endpoint(), "gray"), Map.of(), List.of(), ""));
+
+        for (int i = 0; i < 10; i++) {
+            assertThat(pick().endpoint()).isEqualTo(instance(1).endpoint());
+            assertThat(cluster.pick("get", 0, "gray", true, null, now).endpoint())
+                    .isEqualTo(instance(0).endpoint());
+        }
+    }
+
+    @Test
+    void rulesMayForbidOneMethodAlone() {
+        start(2);
+
+        rule(new Scripts(Map.of(), Map.of(), List.of(), "put"));
+
+        assertThat(pick()).isNotNull();
+        assertThat(cluster.canTake("put", "", false)).isFalse();
+        assertThatThrownBy(() -> cluster.pick("put", 0, "", false, null, now))
+                .hasMessageContaining("no provider of Orders may take the call: all 2 (10.0.0.0:20880")
+                .hasMessageContaining("are excluded by the scripts");
+    }
+
+    @Test
+    void timeoutOfARuleNamesTheRule() {
+        start(2);
+        assertThat(cluster.timeLimit("get")).isNull();
+
+        rule(Scripts.EMPTY);
+
+        assertThat(cluster.timeLimit("get")).hasToString("100 ms (the scripts)");
+        assertThat(cluster.timeLimit("put")).isNull();
+    }
+
+    @Test
+    void ownRulesWinOverThoseOfTheSource() {
+        start(2);
+        Target first = cluster.targets().get(0);
+        Target second = cluster.targets().get(1);
+        rule(new Scripts(Map.of(), Map.of(first.endpoint(), 7, second.endpoint(), 8), List.of(), ""));
+
+        cluster.rule(new Scripts(Map.of(), Map.of(first.endpoint(), 9), List.of(), ""));
+
+        assertThat(first.attributes().weight()).isEqualTo(9);
+        assertThat(second.attributes().weight()).isEqualTo(8);
+        cluster.rule(Rules.NONE);
+        assertThat(first.attributes().weight()).isEqualTo(7);
+        assertThat(opened).hasSize(2);
+    }
+
+    @Test
+    void startTimesAnHourApartChangeNoShare() {
+        cluster.start(Duration.ZERO);
+        long hour = TimeUnit.HOURS.toMillis(1);
+        long wall = System.currentTimeMillis();
+
+        source.lists(
+                new Instance(instance(0).endpoint(), Attributes.DEFAULT.withStartedAt(wall - hour)),
+                new Instance(instance(1).endpoint(), Attributes.DEFAULT.withStartedAt(wall + hour)));
+
+        Target past = cluster.targets().get(0);
+        Target future = cluster.targets().get(1);
+        assertThat(future.warmth(now)).isEqualTo(past.warmth(now));
+        assertThat(future.score(now)).isEqualTo(past.score(now));
     }
 }

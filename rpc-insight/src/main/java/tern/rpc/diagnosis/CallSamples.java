@@ -130,6 +130,13 @@ final class CallSamples {
                 .orElse(null);
     }
 
+    /** The line of the application in which one of these methods was called most often; null if none was. */
+    @Nullable
+    StackTraceElement lineCalling(String... methods) {
+        List<String> wanted = List.of(methods);
+        return line(sample -> sample.called() != null && wanted.contains(sample.called()));
+    }
+
     /** The line in which owners of this lock were found most often; null if none was recorded. */
     @Nullable
     StackTraceElement ownersLineOf(Part lock) {

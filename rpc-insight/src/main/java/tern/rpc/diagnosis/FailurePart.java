@@ -271,8 +271,9 @@ final class FailurePart {
     private static @Nullable String known(Throwable failure) {
         String message = failure.getMessage();
         if (message != null) {
+            String lower = message.toLowerCase(Locale.ROOT);
             for (String text : KNOWN_TEXTS) {
-                if (message.contains(text)) {
+                if (lower.contains(text.toLowerCase(Locale.ROOT))) {
                     return text;
                 }
             }

@@ -18,6 +18,11 @@ final class MachineText {
     private static final double MUCH_MORE = 2;
     private static final double STOLEN = 0.1;
 
+    /** Code that computes while the allocation is this many times the usual one, and this many bytes per second, fills memory. */
+    private static final double STORM = 10;
+
+    private static final double MIN_STORM = 200e6;
+
     /** Threads that allocate at least this number of bytes per second are named. */
     private static final double MIN_ALLOCATION = 10e6;
 
@@ -75,6 +80,28 @@ final class MachineText {
         List<String> facts = new ArrayList<>();
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
+        }
+        Machine machine = evidence.machine();
+        double usually = machine.usuallyAllocatedPerSecond();
+        if (usually > 0 && machine.allocatedPerSecond() > Math.max(MIN_STORM, STORM * usually)) {
+            String large = machine.collectionCause() != null
+                            && machine.collectionCause().contains("Humongous")
+                    ? ", with arrays of more than half a region"
+                    : "";
+            return new Told(
+                    "CODE ALLOCATES",
+                    part.name(),
+                    Change.of(
+                            Where.CODE,
+                            String.format(
+                                    Locale.ROOT,
+                                    "fewer or smaller objects in %s: %.0f MB/s are allocated, usually %.0f%s; no pool size"
+                                            + " helps",
+                                    shown,
+                                    machine.allocatedPerSecond() / 1e6,
+                                    usually / 1e6,
+                                    large)),
+                    withBusy(facts));
         }
         return new Told(
                 "CODE COMPUTES",
@@ -182,11 +209,27 @@ final class MachineText {
         if (machine.live() >= NEARLY_FULL) {
             return new Told("COLLECTOR: heap nearly full", "heap", Change.of(Where.CODE, nearlyFull() + who), facts);
         }
+        StackTraceElement direct = excess.samples.lineCalling("ByteBuffer.allocateDirect");
+        if ("System.gc()".equals(cause) && direct != null) {
+            return new Told(
+                    "DIRECT MEMORY",
+                    "direct buffers",
+                    Change.of(
+                            Where.CODE,
+                            "release or reuse the direct buffers of " + ApplicationCode.shown(direct)
+                                    + ", or a larger -XX:MaxDirectMemorySize: each one that does not fit makes the JVM"
+                                    + " collect first"),
+                    facts);
+        }
+        StackTraceElement asking = excess.samples.lineCalling("System.gc", "Runtime.gc");
         if ("System.gc()".equals(cause)) {
             return new Told(
                     "COLLECTOR: asked for by code",
                     "System.gc()",
-                    Change.of(Where.CODE, "no call of System.gc(), or -XX:+DisableExplicitGC"),
+                    Change.of(
+                            Where.CODE,
+                            "no call of System.gc()" + (asking == null ? "" : " in " + ApplicationCode.shown(asking))
+                                    + ", or -XX:+DisableExplicitGC"),
                     facts);
         }
         if ("Metadata GC Threshold".equals(cause)) {

@@ -21,6 +21,12 @@ final class PoolText {
     /** More load is not advised for a resource that is busier than this. */
     private static final double FULL = 0.8;
 
+    /** This many usual calls are more than usual. */
+    private static final double MORE = 1.5;
+
+    /** The name under which pools have the common pool; its threads have another one. */
+    private static final String COMMON_POOL = "common-pool";
+
     private final Evidence evidence;
     private final Excess excess;
     private final Remedy remedy;
@@ -213,12 +219,13 @@ final class PoolText {
         if (change == null) {
             change = Change.of(
                     Where.PEER,
-                    usualRate > 0 && perSecond > 1.5 * usualRate
+                    usualRate > 0 && perSecond > MORE * usualRate
                             ? "the caller sends " + Math.round(perSecond / usualRate)
                                     + " times the usual calls: limit it there, or another instance of this server"
                             : "calls come in bursts: limit them in the caller, or another instance of this server");
         }
-        return new Told("NO FREE WORKER", workers.name(), change, facts);
+        boolean more = usualRate > 0 && perSecond > MORE * usualRate;
+        return new Told(more ? "MORE CALLS" : "NO FREE WORKER", more ? "callers" : workers.name(), change, facts);
     }
 
     /** Advises more threads for an executor by the queueing formula, because its tasks are not part of the replay. */
@@ -229,6 +236,15 @@ final class PoolText {
                 && setting.accepted().nearest(threads) == threads
                 && !evidence.machine().isFull();
         return setting == null || !fits ? null : property(new Remedy.Size(setting, threads, -1e6));
+    }
+
+    /** What tasks of an executor do most, as far as that was seen. */
+    private String mostly(String pool) {
+        TaskWatch.Executor tasks =
+                evidence.tasks().executor(pool.equals(COMMON_POOL) ? "ForkJoinPool.commonPool" : pool);
+        return tasks == null || tasks.parts.isEmpty()
+                ? ""
+                : ", mostly in " + tasks.parts.longestFirst().get(0).name();
     }
 
     private static String usually(double rate) {
@@ -279,8 +295,13 @@ final class PoolText {
                             ? change
                             : Change.of(
                                     Where.CODE,
-                                    "the tasks of \"" + pool.name() + "\" take " + CauseText.millis(Math.max(0, hold))
-                                            + " ms each; no number of threads meets the target"),
+                                    hold < 0
+                                            ? "all threads of \"" + pool.name() + "\" are busy"
+                                                    + mostly(pool.name()) + ": no tasks that wait there, or an"
+                                                    + " executor of their own for them"
+                                            : "the tasks of \"" + pool.name() + "\" take " + CauseText.millis(hold)
+                                                    + " ms each" + mostly(pool.name())
+                                                    + "; no number of threads meets the target"),
                     facts);
         }
         return null;

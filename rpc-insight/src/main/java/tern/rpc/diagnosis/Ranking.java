@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -36,6 +37,10 @@ final class Ranking {
     private static final double CLOSE = 0.2;
 
     private static final double THROTTLED = 0.05;
+
+    /** This many usual calls are a burst. */
+    private static final double BURST = 4;
+
     private static final double OWNERS_OPERATION = 0.05;
 
     /** Reasons of refusals by limits other than the number of workers. */
@@ -76,14 +81,19 @@ final class Ranking {
         passOnPools();
         passOnQueue();
         passOnRunQueue();
+        passOnToCallers();
         CauseText text = new CauseText(evidence, excess, pools, symptoms);
         double all = leaves.sum();
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
+        Set<String> titles = new HashSet<>(); // waits at several places may be for one executor
         for (Part part : ranked) {
             if (causes.size() < MAX_CAUSES && (leaves.of(part) >= least || causes.isEmpty())) {
-                causes.add(text.cause(part, leaves.of(part), all, certain(part)));
+                Cause cause = text.cause(part, leaves.of(part), all, certain(part));
+                if (titles.add(DiagnosisText.title(cause))) {
+                    causes.add(cause);
+                }
             }
         }
         double certain = ranked.stream().mapToDouble(this::certain).sum();
@@ -222,6 +232,28 @@ final class Ranking {
         double queued = leaves.of(Part.of(Kind.QUEUE));
         if (queued > 0 && done.sum() >= 0.1 * evidence.targetNanos()) {
             pour(Part.of(Kind.QUEUE), done, "calls wait for a worker");
+        }
+    }
+
+    /**
+     * If there are many times the usual calls and everything is slower, the number of calls is the cause. A part that
+     * takes most of the time by itself stays one.
+     */
+    private void passOnToCallers() {
+        double usually = evidence.usual().figure("calls");
+        double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
+        double all = leaves.sum();
+        boolean one = leaves.longestFirst().stream().anyMatch(part -> leaves.of(part) > all / 2);
+        if (usually <= 0 || perSecond < BURST * usually || one) {
+            return;
+        }
+        Times slower = leaves.only(part -> Operations.phase(part.kind()) != null
+                || part.kind() == Kind.RUN_QUEUE
+                || part.kind() == Kind.RESULT
+                || part.kind() == Kind.POOL
+                || part.kind() == Kind.UNEXPLAINED);
+        for (Part part : slower.longestFirst()) {
+            leaves.add(Part.of(Kind.QUEUE), leaves.remove(part));
         }
     }
 

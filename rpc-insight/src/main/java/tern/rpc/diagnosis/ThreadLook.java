@@ -1,5 +1,7 @@
 package tern.rpc.diagnosis;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,8 @@ record ThreadLook(
         @Nullable ThreadLook owner,
         long cpuNanos,
         int holdsAt) {
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     /**
      * Whether the thread is in this method of the platform. Only the innermost frames of platform classes are searched.
@@ -55,8 +59,8 @@ record ThreadLook(
     boolean isDeadlocked() {
         Set<Long> seen = new HashSet<>(Set.of(id));
         for (ThreadLook next = owner; next != null; next = next.owner) {
-            if (!seen.add(next.id)) {
-                return true;
+            if (!seen.add(next.id)) { // two looks may have made a circle that never was one
+                return THREADS.findDeadlockedThreads() != null;
             }
         }
         return false;

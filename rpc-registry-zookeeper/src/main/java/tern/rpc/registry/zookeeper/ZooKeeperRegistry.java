@@ -1,8 +1,13 @@
 package tern.rpc.registry.zookeeper;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.registry.Publication;
 import tern.rpc.registry.Registration;
@@ -10,7 +15,9 @@ import tern.rpc.registry.Registry;
 import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.Subscription.Level;
+import tern.rpc.registry.SystemMachine;
 import tern.rpc.registry.dubbo.DubboEntries;
+import tern.rpc.registry.dubbo.rules.RuleConsumer;
 
 /** A ZooKeeper with interface-level and application-level entries in the formats of Dubbo. Thread-safe. */
 public final class ZooKeeperRegistry implements Registry {
@@ -26,8 +33,17 @@ public final class ZooKeeperRegistry implements Registry {
         public static final Form DEFAULT = new Form(Level.BOTH, false);
     }
 
-    /** Opens registries whose addresses have the scheme {@code zookeeper}. */
-    public record Factory(Form form) implements Registry.Factory {
+    /**
+     * Opens addresses with the scheme {@code zookeeper}.
+     *
+     * @param application the name of this application, which rules may name; empty for none
+     */
+    public record Factory(Form form, String application) implements Registry.Factory {
+
+        /** A factory for an application without a name. */
+        public Factory(Form form) {
+            this(form, "");
+        }
 
         @Override
         public boolean accepts(String scheme) {
@@ -36,21 +52,25 @@ public final class ZooKeeperRegistry implements Registry {
 
         @Override
         public Registry open(RegistryUrl url) {
-            return new ZooKeeperRegistry(url, form, Clock.systemUTC());
+            return new ZooKeeperRegistry(url, form, application, Clock.systemUTC());
         }
     }
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperRegistry.class);
 
     private static final int DEFAULT_PORT = 2_181;
 
     private final RegistryUrl url;
     private final Form form;
+    private final String application;
     private final Clock clock;
     private final Session session;
     private final Applications applications;
 
-    ZooKeeperRegistry(RegistryUrl url, Form form, Clock clock) {
+    ZooKeeperRegistry(RegistryUrl url, Form form, String application, Clock clock) {
         this.url = url;
         this.form = form;
+        this.application = application;
         this.clock = clock;
         this.session = new Session(ZooKeeperSettings.of(url));
         this.applications = new Applications(session);
@@ -92,7 +112,20 @@ public final class ZooKeeperRegistry implements Registry {
 
     @Override
     public EndpointSource source(Subscription subscription) {
-        return new ZooKeeperSource(session, applications, subscription, clock);
+        return new ZooKeeperSource(
+                session, applications, subscription, new RuleConsumer(application, ownHosts()), clock);
+    }
+
+    private static Set<String> ownHosts() {
+        try {
+            return new SystemMachine()
+                    .addresses().stream()
+                            .map(card -> card.address().getHostAddress())
+                            .collect(Collectors.toSet());
+        } catch (IOException e) {
+            LOG.warn("The addresses of this machine are unknown, so rules for hosts of consumers never apply", e);
+            return Set.of();
+        }
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,11 +19,14 @@ import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderUrl;
+import tern.rpc.registry.dubbo.rules.RuleConsumer;
 
 /** The providers of one service in ZooKeeper. Fields without a comment are confined to the session's thread. */
 final class ZooKeeperSource implements EndpointSource, Session.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperSource.class);
+
+    private static final String APPLICATION = "application";
 
     private record Key(RegistryUrl url, Subscription subscription) {}
 
@@ -35,11 +39,13 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     private final Runnable applicationChanged = this::update;
     private final Folder<ProviderUrl> urls;
     private final MappingWatch mapping;
+    private final RuleWatches rules;
     private @Nullable Consumer<EndpointSnapshot> listener; // null before the start and after the end
     private @Nullable EndpointSnapshot last;
     private @Nullable String stale;
 
-    ZooKeeperSource(Session session, Applications applications, Subscription subscription, Clock clock) {
+    ZooKeeperSource(
+            Session session, Applications applications, Subscription subscription, RuleConsumer consumer, Clock clock) {
         this.session = session;
         this.applications = applications;
         this.subscription = subscription;
@@ -53,6 +59,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
                 (name, data) -> ProviderUrl.parseNode(name),
                 this::update);
         this.mapping = new MappingWatch(session, interfaceName, this::mapped);
+        this.rules = new RuleWatches(session, subscription.service(), consumer, this::update);
     }
 
     @Override
@@ -60,6 +67,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         session.start();
         session.execute(() -> {
             listener = told;
+            rules.start();
             if (subscription.level().hasInterfaces()) {
                 urls.start();
             }
@@ -109,13 +117,17 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         if (told == null || told.state() == EndpointSnapshot.State.UNKNOWN) {
             tell(EndpointSnapshot.unknown(clock.instant(), why));
         } else {
-            tell(EndpointSnapshot.stale(told.instances(), clock.instant(), why));
+            tell(EndpointSnapshot.stale(told.instances(), clock.instant(), why).withRules(told.rules()));
         }
     }
 
     private void update() {
         if (listener == null || stale != null || !isHeard()) {
             return;
+        }
+        rules.watch(names());
+        if (!rules.isHeard()) {
+            return; // each rule that is heard leads here
         }
         for (ApplicationWatch application : watched.values()) {
             for (ProcessEntry process : application.processes()) {
@@ -124,7 +136,14 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         }
         urls.entries().values().forEach(match::add);
         List<Instance> instances = match.take();
-        tell(EndpointSnapshot.heard(instances, clock.instant()));
+        tell(EndpointSnapshot.heard(instances, clock.instant()).withRules(rules.rules()));
+    }
+
+    /** The applications that offer the service, as far as entries name them. */
+    private Set<String> names() {
+        Set<String> names = new TreeSet<>(watched.keySet());
+        urls.entries().values().forEach(url -> names.add(url.parameter(APPLICATION)));
+        return names;
     }
 
     private boolean isHeard() {
@@ -166,6 +185,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
             session.remove(this);
             urls.close();
             mapping.close();
+            rules.close();
             watch(List.of());
         });
     }

@@ -19,6 +19,11 @@ import tern.rpc.registry.RegistryUrl;
 /** An embedded ZooKeeper, with a client that reads its nodes. */
 final class ZooKeeperServer implements AutoCloseable {
 
+    static {
+        // The server refuses nodes of more than 1 MiB by default, but it may be set up otherwise.
+        System.setProperty("jute.maxbuffer", String.valueOf(16 * 1024 * 1024));
+    }
+
     private static final int TICK_MILLIS = 500;
     private static final int MAX_SESSION_MILLIS = 60_000;
 

@@ -89,6 +89,28 @@ record ClientSettings(
                 details);
     }
 
+    /** @param addresses of references without their own, as in {@code rpc.client.url} */
+    ClientSettings with(Duration timeout, List<String> addresses, Map<String, RpcClientProperties.Service> services) {
+        services.forEach(ClientSettings::check);
+        return new ClientSettings(
+                transport,
+                timeout,
+                checkTimeout,
+                resolveInterval,
+                Registries.in("rpc.client.url", addresses).findAny().isPresent()
+                        ? Addresses.NONE
+                        : Addresses.parse("rpc.client.url", addresses),
+                choice,
+                waitForReady,
+                registry,
+                registryCache,
+                registries,
+                token,
+                services,
+                tls,
+                details);
+    }
+
     private static @Nullable RegistryUrl registry(RpcClientProperties client) {
         String set = client.registry();
         return set == null || set.isBlank()

@@ -6,6 +6,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 import tern.rpc.registry.FileRegistry;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.zookeeper.ZooKeeperRegistry;
@@ -32,9 +33,10 @@ class RegistryConfiguration {
 
         @Bean
         @Lazy
-        Registry.Factory rpcZooKeeperRegistries(RpcRegistryProperties properties) {
+        Registry.Factory rpcZooKeeperRegistries(RpcRegistryProperties properties, Environment environment) {
             return new ZooKeeperRegistry.Factory(
-                    new ZooKeeperRegistry.Form(properties.level(), properties.nodePerProtocol()));
+                    new ZooKeeperRegistry.Form(properties.level(), properties.nodePerProtocol()),
+                    environment.getProperty("spring.application.name", ""));
         }
     }
 }

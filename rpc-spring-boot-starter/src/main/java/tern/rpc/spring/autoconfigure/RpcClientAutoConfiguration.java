@@ -46,6 +46,11 @@ public final class RpcClientAutoConfiguration {
     }
 
     @Bean
+    EnvironmentChanges rpcEnvironmentChanges(ObjectProvider<RpcReferences> references, Environment environment) {
+        return new EnvironmentChanges(references, environment);
+    }
+
+    @Bean
     @ConditionalOnMissingBean
     ClientTransportSettings rpcClientTransportSettings(ClientSettings settings) {
         return settings.transport();

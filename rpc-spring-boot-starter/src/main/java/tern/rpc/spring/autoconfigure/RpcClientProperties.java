@@ -110,6 +110,27 @@ record RpcClientProperties(
         static final Service NONE = new Service(
                 List.of(), null, null, null, null, null, null, null, null, null, null, null, Ssl.NONE, null, List.of(),
                 null, Map.of());
+
+        Service with(List<String> url, @Nullable Duration timeout, Map<String, Method> methods) {
+            return new Service(
+                    url,
+                    group,
+                    version,
+                    timeout,
+                    connections,
+                    check,
+                    loadBalancing,
+                    tag,
+                    waitForReady,
+                    hashKey,
+                    hedging,
+                    token,
+                    ssl,
+                    registry,
+                    providedBy,
+                    level,
+                    methods);
+        }
     }
 
     /**
@@ -128,5 +149,12 @@ record RpcClientProperties(
             @Nullable Boolean oneWay,
             @Nullable Boolean waitForReady,
             @Nullable String hashKey,
-            @Nullable Boolean hedging) {}
+            @Nullable Boolean hedging) {
+
+        static final Method NONE = new Method(null, null, null, null, null, null);
+
+        Method with(@Nullable Duration timeout) {
+            return new Method(timeout, idempotent, oneWay, waitForReady, hashKey, hedging);
+        }
+    }
 }

@@ -1,8 +1,10 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.util.Collection;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -11,9 +13,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.env.Environment;
 import tern.rpc.RpcException;
 import tern.rpc.client.RpcClient;
 import tern.rpc.endpoint.Balancer;
+import tern.rpc.endpoint.Rules;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
@@ -30,7 +34,11 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final ConfigurableBeanFactory beans;
     private final boolean initializesLazily;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
+    private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // names as written in the properties; guarded by this
+
+    /** The first place of a reference. */
+    private record Origin(Class<?> type, RpcReference annotation, String where) {}
 
     RpcReferences(
             ClientSettings settings,
@@ -83,8 +91,36 @@ public final class RpcReferences implements SmartInitializingSingleton {
             if (proxy == null) {
                 proxy = refer(made, wanted, registries, where);
                 proxies.put(wanted, proxy);
+                origins.put(wanted, new Origin(type, annotation, where));
             }
             return proxy;
+        }
+    }
+
+    /**
+     * Applies changed timeouts, and changed weights of addresses, to the references. Connections stay. Wrong values are
+     * left out with a warning, and all values stay as they were.
+     */
+    void change(Environment environment) {
+        RpcClient made = client();
+        if (made == null) {
+            return;
+        }
+        try {
+            ClientSettings changed = ChangeableSettings.in(environment).appliedTo(settings);
+            Map<Object, Rules> rules = new IdentityHashMap<>();
+            synchronized (this) {
+                origins.forEach((before, origin) -> {
+                    ReferenceSettings now = changed.reference(
+                            origin.type(), origin.annotation(), this::withoutPlaceholders, origin.where());
+                    rules.put(
+                            Objects.requireNonNull(proxies.get(before)),
+                            ChangedSettings.of(before, settings.timeout(), now, changed.timeout()));
+                });
+            }
+            rules.forEach(made::rule);
+        } catch (RuntimeException e) { // of many kinds, by binding and by checks
+            LOG.warn("Changed properties below rpc.client are not applied", e);
         }
     }
 

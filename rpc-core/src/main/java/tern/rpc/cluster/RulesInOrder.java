@@ -1,0 +1,66 @@
+package tern.rpc.cluster;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
+
+/** Two sets of rules together. Where both set a value, the later one wins. */
+record RulesInOrder(Rules first, Rules later) implements Rules {
+
+    static Rules of(Rules first, Rules later) {
+        if (later == NONE) {
+            return first;
+        }
+        return first == NONE ? later : new RulesInOrder(first, later);
+    }
+
+    @Override
+    public @Nullable Attributes attributes(Instance provider) {
+        Attributes attributes = first.attributes(provider);
+        return attributes == null ? null : later.attributes(new Instance(provider.endpoint(), attributes));
+    }
+
+    @Override
+    public List<String> tags(Instance provider) {
+        List<String> tags = new ArrayList<>(first.tags(provider));
+        later.tags(provider).stream().filter(tag -> !tags.contains(tag)).forEach(tags::add);
+        return tags.size() == 1
+                ? tags
+                : tags.stream().filter(tag -> !tag.isEmpty()).toList();
+    }
+
+    @Override
+    public boolean isForced(String tag) {
+        return first.isForced(tag) || later.isForced(tag);
+    }
+
+    @Override
+    public boolean isByMethod() {
+        return first.isByMethod() || later.isByMethod();
+    }
+
+    @Override
+    public List<Instance> route(String method, List<Instance> providers) {
+        return later.route(method, first.route(method, providers));
+    }
+
+    @Override
+    public @Nullable Duration timeout(String method) {
+        Duration timeout = later.timeout(method);
+        return timeout == null ? first.timeout(method) : timeout;
+    }
+
+    @Override
+    public String loadBalancing() {
+        return later.loadBalancing().isEmpty() ? first.loadBalancing() : later.loadBalancing();
+    }
+
+    @Override
+    public String toString() {
+        return first + ", " + later;
+    }
+}

@@ -1,0 +1,96 @@
+package tern.rpc.registry.dubbo.rules;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.registry.dubbo.Limits;
+
+/**
+ * One condition: calls that match go to the providers that match.
+ *
+ * @param calls terms on the call and the consumer; empty for all calls
+ * @param providers terms on the provider; empty to forbid the calls
+ */
+record Condition(List<Term> calls, List<Term> providers) {
+
+    private static final String METHOD = "method";
+    private static final Set<String> CALL_FIELDS = Set.of(METHOD, "host", "application");
+    private static final Pattern TERM = Pattern.compile("\\s*([^&!=,\\s]+)\\s*(!?=)\\s*([^&!=]+?)\\s*");
+
+    /**
+     * A term such as {@code host = 10.0.*,10.1.*}.
+     *
+     * @param isEqual false for {@code !=}
+     */
+    record Term(String field, boolean isEqual, List<String> patterns) {
+
+        boolean holds(Predicate<String> matches) {
+            return patterns.stream().anyMatch(matches) == isEqual;
+        }
+    }
+
+    /** @throws IllegalArgumentException if a part is not understood */
+    static Condition parse(String text) {
+        int arrow = text.indexOf("=>");
+        if (arrow < 0) {
+            throw new IllegalArgumentException("the condition '" + Limits.shown(text) + "' has no '=>'");
+        }
+        return of(text.substring(0, arrow), text.substring(arrow + 2));
+    }
+
+    static Condition of(String calls, String providers) {
+        return new Condition(terms(calls, CALL_FIELDS), terms(providers, Fields.NAMES));
+    }
+
+    private static List<Term> terms(String text, Set<String> fields) {
+        List<Term> terms = new ArrayList<>();
+        if (text.isBlank()) {
+            return terms;
+        }
+        for (String part : text.split("&", -1)) {
+            Matcher term = TERM.matcher(part);
+            if (!term.matches() || !fields.contains(term.group(1))) {
+                throw new IllegalArgumentException("'" + Limits.shown(part.trim()) + "' is not understood; known are "
+                        + String.join(", ", fields.stream().sorted().toList()));
+            }
+            List<String> patterns = Pattern.compile(",")
+                    .splitAsStream(term.group(3))
+                    .map(String::trim)
+                    .toList();
+            if (patterns.stream().anyMatch(pattern -> pattern.startsWith("$"))) {
+                throw new IllegalArgumentException("'" + Limits.shown(part.trim()) + "' is not understood");
+            }
+            terms.add(new Term(term.group(1), term.group(2).equals("="), patterns));
+        }
+        return List.copyOf(terms);
+    }
+
+    boolean isByMethod() {
+        return calls.stream().anyMatch(term -> term.field().equals(METHOD));
+    }
+
+    boolean isFor(String method, RuleConsumer consumer) {
+        return calls.stream()
+                .allMatch(term -> term.holds(pattern -> switch (term.field()) {
+                    case METHOD -> Fields.matches(pattern, method);
+                    case "host" -> consumer.hosts().stream().anyMatch(host -> Fields.matches(pattern, host));
+                    default -> Fields.matches(pattern, consumer.application());
+                }));
+    }
+
+    /** The providers that match, in their order. */
+    List<Instance> among(List<Instance> instances) {
+        if (providers.isEmpty()) {
+            return List.of();
+        }
+        return instances.stream()
+                .filter(instance -> providers.stream()
+                        .allMatch(term ->
+                                term.holds(pattern -> Fields.matches(pattern, Fields.of(instance, term.field())))))
+                .toList();
+    }
+}

@@ -1,0 +1,54 @@
+package tern.rpc.registry.dubbo.rules;
+
+import java.util.ArrayList;
+import java.util.List;
+import tern.rpc.endpoint.Instance;
+
+/**
+ * Conditions, applied one after the other.
+ *
+ * @param force whether a condition that leaves no provider is followed
+ */
+record ConditionRule(boolean force, List<Condition> conditions) implements Rule {
+
+    static ConditionRule of(RuleText text) {
+        text.allowHead("conditions");
+        List<Condition> conditions = new ArrayList<>();
+        if (text.hasTexts("conditions")) {
+            text.texts("conditions").forEach(condition -> conditions.add(Condition.parse(condition)));
+        } else {
+            text.objects("conditions").forEach(condition -> conditions.add(destination(condition)));
+        }
+        return new ConditionRule(text.flag("force", false), Rule.bounded(conditions));
+    }
+
+    /** The form of version 3.1 with one destination. */
+    private static Condition destination(RuleText condition) {
+        condition.allow("from", "to");
+        List<RuleText> destinations = condition.objects("to");
+        if (destinations.size() != 1) {
+            throw new IllegalArgumentException(
+                    "a condition with " + destinations.size() + " destinations is not understood; expected one");
+        }
+        String from =
+                condition.has("from") ? condition.object("from").allow("match").text("match", "") : "";
+        return Condition.of(from, destinations.get(0).allow("match", "weight").text("match", ""));
+    }
+
+    boolean isByMethod() {
+        return conditions.stream().anyMatch(Condition::isByMethod);
+    }
+
+    List<Instance> route(String method, List<Instance> providers, RuleConsumer consumer) {
+        List<Instance> left = providers;
+        for (Condition condition : conditions) {
+            if (condition.isFor(method, consumer)) {
+                List<Instance> matching = condition.among(left);
+                if (!matching.isEmpty() || force || condition.providers().isEmpty()) {
+                    left = matching;
+                }
+            }
+        }
+        return left;
+    }
+}

@@ -1,0 +1,49 @@
+package tern.rpc.registry.dubbo.rules;
+
+import java.util.Set;
+import tern.rpc.endpoint.Instance;
+
+/** The properties of a provider that rules may name. */
+final class Fields {
+
+    static final Set<String> NAMES = Set.of("host", "port", "address", "zone", "dubbo.tag", "tag");
+
+    private static final String ANY = "0.0.0.0";
+
+    private Fields() {}
+
+    static String of(Instance provider, String name) {
+        return switch (name) {
+            case "host" -> provider.endpoint().host();
+            case "port" -> String.valueOf(provider.endpoint().port());
+            case "address" -> provider.endpoint().toString();
+            case "zone" -> provider.attributes().zone();
+            default -> provider.attributes().tag();
+        };
+    }
+
+    /** Whether the address in a rule means the provider: {@code host}, {@code host:port} or {@code host:*}. */
+    static boolean isAddress(String written, Instance provider) {
+        String host = provider.endpoint().host();
+        return written.equals(ANY)
+                || written.startsWith(ANY + ":")
+                || written.equals(host)
+                || written.equals(host + ":*")
+                || written.equals(provider.endpoint().toString());
+    }
+
+    static boolean isAny(String written) {
+        return written.equals(ANY) || written.equals("*");
+    }
+
+    /** Whether the text equals the pattern, in which one {@code *} stands for any text. */
+    static boolean matches(String pattern, String text) {
+        int star = pattern.indexOf('*');
+        if (star < 0) {
+            return pattern.equals(text);
+        }
+        String before = pattern.substring(0, star);
+        String after = pattern.substring(star + 1);
+        return text.length() >= before.length() + after.length() && text.startsWith(before) && text.endsWith(after);
+    }
+}

@@ -1,0 +1,56 @@
+package tern.rpc.registry.dubbo.rules;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A rule as it stands in a registry. */
+public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
+
+    /** The most parts of one rule: conditions, addresses of tags, or configurations. */
+    int MAX_PARTS = 1_000;
+
+    /** The kinds of rules, by the ends of their keys. */
+    enum Kind {
+        CONFIGURATORS(".configurators"),
+        CONDITIONS(".condition-router"),
+        TAGS(".tag-router");
+
+        private final String end;
+
+        Kind(String end) {
+            this.end = end;
+        }
+
+        /** The key of the rule for a service ({@code interface:version:group}) or an application. */
+        public String key(String name) {
+            return name + end;
+        }
+
+        /**
+         * Reads a rule.
+         *
+         * @return null if the rule is switched off or empty
+         * @throws IllegalArgumentException if the rule is too long or a part of it is not understood
+         */
+        public @Nullable Rule parse(String yaml) {
+            if (yaml.isBlank()) {
+                return null;
+            }
+            RuleText text = RuleText.parse(yaml);
+            Rule rule = switch (this) {
+                case CONFIGURATORS -> ConfiguratorRule.of(text);
+                case CONDITIONS -> ConditionRule.of(text);
+                case TAGS -> TagRule.of(text);
+            };
+            return text.flag("enabled", true) ? rule : null;
+        }
+    }
+
+    /** @throws IllegalArgumentException if there are too many */
+    static <T> List<T> bounded(List<T> parts) {
+        if (parts.size() > MAX_PARTS) {
+            throw new IllegalArgumentException("it has " + parts.size() + " parts, more than " + MAX_PARTS);
+        }
+        return List.copyOf(parts);
+    }
+}

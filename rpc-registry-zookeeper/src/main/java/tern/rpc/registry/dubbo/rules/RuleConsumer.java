@@ -1,0 +1,16 @@
+package tern.rpc.registry.dubbo.rules;
+
+import java.util.Set;
+
+/**
+ * The consumer for which rules are applied.
+ *
+ * @param application the name of the application; empty if unknown
+ * @param hosts the addresses of its machine
+ */
+public record RuleConsumer(String application, Set<String> hosts) {
+
+    public RuleConsumer {
+        hosts = Set.copyOf(hosts);
+    }
+}

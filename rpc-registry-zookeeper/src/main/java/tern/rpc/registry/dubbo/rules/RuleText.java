@@ -1,0 +1,156 @@
+package tern.rpc.registry.dubbo.rules;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.YAMLException;
+import tern.rpc.registry.dubbo.Limits;
+
+/**
+ * An object in the YAML of a rule. Reading creates only maps, lists, texts, numbers and the like. A value of another
+ * type than expected, and a key that is not understood, are refused, because half of a rule may do harm.
+ */
+final class RuleText {
+
+    private static final int MAX_DEPTH = 10;
+
+    private final Map<String, @Nullable Object> values;
+
+    private RuleText(Map<String, @Nullable Object> values) {
+        this.values = values;
+    }
+
+    /** @throws IllegalArgumentException if it is no YAML object, or too long */
+    static RuleText parse(String yaml) {
+        LoaderOptions options = new LoaderOptions();
+        options.setCodePointLimit(Limits.MAX_ENTRY);
+        options.setNestingDepthLimit(MAX_DEPTH);
+        options.setMaxAliasesForCollections(0);
+        options.setAllowDuplicateKeys(false);
+        try {
+            return of(new Yaml(new SafeConstructor(options)).load(yaml), "the rule");
+        } catch (YAMLException e) {
+            throw new IllegalArgumentException("it is no YAML: " + Limits.shown(String.valueOf(e.getMessage())), e);
+        }
+    }
+
+    private static RuleText of(@Nullable Object value, String what) {
+        if (!(value instanceof Map<?, ?> map)) {
+            throw new IllegalArgumentException(what + " is no object");
+        }
+        Map<String, @Nullable Object> values = new LinkedHashMap<>();
+        map.forEach((key, each) -> values.put(String.valueOf(key), each));
+        return new RuleText(values);
+    }
+
+    /** @throws IllegalArgumentException if there are other keys than these */
+    RuleText allow(String... keys) {
+        for (String key : values.keySet()) {
+            if (!Set.of(keys).contains(key)) {
+                throw new IllegalArgumentException("'" + Limits.shown(key) + "' is not understood");
+            }
+        }
+        return this;
+    }
+
+    boolean has(String key) {
+        return values.get(key) != null;
+    }
+
+    Set<String> keys() {
+        return values.keySet();
+    }
+
+    /** The text of a scalar, or the default. */
+    String text(String key, String otherwise) {
+        Object value = values.get(key);
+        return value == null ? otherwise : scalar(key, value);
+    }
+
+    private static String scalar(String key, @Nullable Object value) {
+        if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+            return value.toString();
+        }
+        throw new IllegalArgumentException("'" + Limits.shown(key) + "' is no text");
+    }
+
+    boolean flag(String key, boolean otherwise) {
+        String text = text(key, String.valueOf(otherwise));
+        if (text.equals("true") || text.equals("false")) {
+            return Boolean.parseBoolean(text);
+        }
+        throw new IllegalArgumentException(
+                "'" + Limits.shown(key) + "' is " + Limits.shown(text) + ", neither true nor false");
+    }
+
+    /** A whole number within the bounds. */
+    int number(String key, int least, int most) {
+        String text = text(key, "");
+        try {
+            int number = Integer.parseInt(text);
+            if (number >= least && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // refused below
+        }
+        throw new IllegalArgumentException("'" + Limits.shown(key) + "' is " + Limits.shown(text)
+                + "; expected a number from " + least + " to " + most);
+    }
+
+    /** The texts of a list; empty if there is none. */
+    List<String> texts(String key) {
+        List<String> texts = new ArrayList<>();
+        list(key).forEach(each -> texts.add(scalar(key, each)));
+        return texts;
+    }
+
+    /** The objects of a list; empty if there is none. */
+    List<RuleText> objects(String key) {
+        List<RuleText> objects = new ArrayList<>();
+        list(key).forEach(each -> objects.add(of(each, "an element of '" + key + "'")));
+        return objects;
+    }
+
+    /** Whether the value is a list whose elements are all texts. */
+    boolean hasTexts(String key) {
+        return list(key).stream().allMatch(String.class::isInstance);
+    }
+
+    private List<?> list(String key) {
+        Object value = values.get(key);
+        if (value == null) {
+            return List.of();
+        }
+        if (value instanceof List<?> list) {
+            return list;
+        }
+        throw new IllegalArgumentException("'" + key + "' is no list");
+    }
+
+    RuleText object(String key) {
+        return of(values.get(key), "'" + key + "'");
+    }
+
+    /**
+     * Checks the keys of a whole rule, and its version.
+     *
+     * @param keys the keys of its kind, beside those that all kinds have
+     */
+    RuleText allowHead(String... keys) {
+        List<String> all = new ArrayList<>(List.of(keys));
+        all.addAll(List.of("configVersion", "scope", "key", "enabled", "priority", "runtime", "force"));
+        allow(all.toArray(String[]::new));
+        String version = text("configVersion", "v3.0");
+        if (!List.of("v2.7", "v3.0", "v3.1").contains(version)) {
+            throw new IllegalArgumentException("configVersion " + Limits.shown(version) + " is not understood");
+        }
+        return this;
+    }
+}

@@ -1,0 +1,285 @@
+package tern.rpc.registry.dubbo.rules;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
+
+/** Reads rules in the YAML of Dubbo's documentation. */
+class DubboRulesTest {
+
+    private static final RuleConsumer CONSUMER = new RuleConsumer("web", Set.of("10.9.0.1", "127.0.0.1"));
+
+    private static final Instance ONE = provider("10.0.0.1", 20880, "a", "");
+    private static final Instance TWO = provider("10.0.0.2", 20881, "b", "");
+    private static final Instance GRAY = provider("10.0.0.3", 20880, "b", "gray");
+    private static final List<Instance> ALL = List.of(ONE, TWO, GRAY);
+
+    private static Instance provider(String host, int port, String zone, String tag) {
+        Attributes attributes = Attributes.DEFAULT.withZone(zone);
+        return new Instance(
+                new Endpoint(host, port),
+                tag.isEmpty() ? attributes : attributes.withTags(Map.of(Attributes.TAG, tag)));
+    }
+
+    private static Rules rules(Rule.Kind kind, String yaml) {
+        Rule rule = kind.parse(yaml);
+        return DubboRules.of(rule == null ? Map.of() : Map.of(kind.key("cap.Orders::"), rule), CONSUMER);
+    }
+
+    private static Rules conditions(boolean force, String... conditions) {
+        StringBuilder yaml = new StringBuilder("""
+                configVersion: v3.0
+                scope: service
+                force: %s
+                runtime: true
+                enabled: true
+                key: cap.Orders
+                conditions:
+                """.formatted(force));
+        for (String condition : conditions) {
+            yaml.append("  - \"").append(condition).append("\"\n");
+        }
+        return rules(Rule.Kind.CONDITIONS, yaml.toString());
+    }
+
+    private static Rules configs(String parameters) {
+        return rules(Rule.Kind.CONFIGURATORS, """
+                configVersion: v3.0
+                scope: service
+                key: cap.Orders
+                enabled: true
+                configs:
+                  - addresses: ["0.0.0.0"]
+                    side: consumer
+                    parameters: {%s}
+                """.formatted(parameters));
+    }
+
+    // ---- conditions
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
+            method=get => port=20880                     | get | 10.0.0.1:20880 10.0.0.3:20880
+            method=get => port=20880                     | put | 10.0.0.1:20880 10.0.0.2:20881 10.0.0.3:20880
+            method = get*,find => address = 10.0.0.1:*   | getAll | 10.0.0.1:20880
+            => host != 10.0.0.3                          | get | 10.0.0.1:20880 10.0.0.2:20881
+            => zone = a                                  | get | 10.0.0.1:20880
+            => zone = b & port = 20880                   | get | 10.0.0.3:20880
+            => dubbo.tag = gray                          | get | 10.0.0.3:20880
+            application = web => host = 10.0.0.1,10.0.0.2 | get | 10.0.0.1:20880 10.0.0.2:20881
+            application = other => host = 10.0.0.1       | get | 10.0.0.1:20880 10.0.0.2:20881 10.0.0.3:20880
+            host = 10.9.* => host = 10.0.0.1             | get | 10.0.0.1:20880
+            host != 10.9.0.1 => host = 10.0.0.1          | get | 10.0.0.1:20880 10.0.0.2:20881 10.0.0.3:20880
+            method=get =>                                | get | none
+            => host = 192.168.0.1                        | get | 10.0.0.1:20880 10.0.0.2:20881 10.0.0.3:20880
+            """)
+    void conditionSendsMatchingCallsToMatchingProviders(String condition, String method, String expected) {
+        assertThat(conditions(false, condition).route(method, ALL).stream().map(Instance::toString))
+                .containsExactlyElementsOf(expected == null ? List.of() : List.of(expected.split(" ")));
+    }
+
+    @Test
+    void forcedConditionMayLeaveNobody() {
+        assertThat(conditions(true, "=> host = 192.168.0.1").route("get", ALL)).isEmpty();
+    }
+
+    @Test
+    void conditionsAreAppliedOneAfterTheOther() {
+        assertThat(conditions(false, "=> zone=b", "method=get => port=20880").route("get", ALL))
+                .containsExactly(GRAY);
+    }
+
+    @Test
+    void onlyConditionsOnMethodsDependOnTheMethod() {
+        assertThat(conditions(false, "=> zone=b").isByMethod()).isFalse();
+        assertThat(conditions(false, "=> zone=b", "method=get => zone=a").isByMethod())
+                .isTrue();
+    }
+
+    @Test
+    void formOfVersion31WithOneDestinationIsRead() {
+        Rules rules = rules(Rule.Kind.CONDITIONS, """
+                configVersion: v3.1
+                scope: service
+                force: false
+                runtime: true
+                enabled: true
+                key: cap.Orders
+                conditions:
+                  - from:
+                      match: "method=get"
+                    to:
+                      - match: "zone=a"
+                        weight: 100
+                """);
+
+        assertThat(rules.route("get", ALL)).containsExactly(ONE);
+        assertThat(rules.route("put", ALL)).isEqualTo(ALL);
+    }
+
+    // ---- tags
+
+    @Test
+    void tagRuleGivesTagsToAddresses() {
+        Rules rules = rules(Rule.Kind.TAGS, """
+                ---
+                force: true
+                runtime: true
+                enabled: true
+                key: governance-tagrouter-provider
+                tags:
+                  - name: tag1
+                    addresses: ["10.0.0.1:20880"]
+                  - name: tag2
+                    addresses: ["10.0.0.2:*", "10.0.0.3"]
+                ...
+                """);
+
+        assertThat(rules.tags(ONE)).containsExactly("tag1");
+        assertThat(rules.tags(TWO)).containsExactly("tag2");
+        assertThat(rules.tags(GRAY)).containsExactly("tag2", "gray");
+        assertThat(rules.tags(provider("10.0.0.4", 1, "", ""))).containsExactly("");
+        assertThat(rules.isForced("tag1")).isTrue();
+        assertThat(rules.isForced("gray")).isFalse();
+    }
+
+    // ---- configurators
+
+    @Test
+    void timeoutIsSetForAllMethodsOrOne() {
+        Rules rules = configs("timeout: 6000, get.timeout: '100'");
+
+        assertThat(rules.timeout("put")).isEqualTo(Duration.ofSeconds(6));
+        assertThat(rules.timeout("get")).isEqualTo(Duration.ofMillis(100));
+        assertThat(Rules.NONE.timeout("get")).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"random, p2c", "leastactive, p2c", "roundrobin, round-robin", "consistenthash, consistent-hash"})
+    void loadBalancingHasTernsName(String dubbo, String tern) {
+        assertThat(configs("loadbalance: " + dubbo).loadBalancing()).isEqualTo(tern);
+    }
+
+    @Test
+    void weightAndDisabledAreSetForProviders() {
+        Rules rules = rules(Rule.Kind.CONFIGURATORS, """
+                configVersion: v3.0
+                scope: service
+                key: cap.Orders
+                enabled: true
+                configs:
+                  - side: provider
+                    addresses: ["10.0.0.1:20880"]
+                    parameters: {weight: 7}
+                  - side: consumer
+                    providerAddresses: ["10.0.0.2"]
+                    parameters: {disabled: true}
+                  - side: provider
+                    enabled: false
+                    addresses: ["0.0.0.0"]
+                    parameters: {weight: 1}
+                """);
+
+        assertThat(rules.attributes(ONE)).isEqualTo(ONE.attributes().withWeight(7));
+        assertThat(rules.attributes(TWO)).isNull();
+        assertThat(rules.attributes(GRAY)).isSameAs(GRAY.attributes());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            addresses: ['10.9.0.1']                                           | true
+            addresses: ['10.9.0.2']                                           | false
+            applications: [web, shop]                                         | true
+            applications: [shop]                                              | false
+            match: {application: {oneof: [{exact: web}]}}                     | true
+            match: {application: {oneof: [{exact: shop}]}}                    | false
+            services: ['*']                                                   | true
+            """)
+    void configurationMayBeForSomeConsumersOnly(String scope, boolean applies) {
+        Rules rules =
+                rules(Rule.Kind.CONFIGURATORS, "configs: [{side: consumer, " + scope + ", parameters: {timeout: 5}}]");
+
+        assertThat(rules.timeout("get") != null).isEqualTo(applies);
+    }
+
+    // ---- not understood
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            CONFIGURATORS | configs: [{parameters: {retries: 3}}]                         | the parameter 'retries' is not understood
+            CONFIGURATORS | configs: [{parameters: {timeout: soon}}]                      | expected a number from 1 to 86400000
+            CONFIGURATORS | configs: [{parameters: {weight: -1}}]                         | weight' is -1
+            CONFIGURATORS | configs: [{parameters: {loadbalance: mine}}]                  | the loadbalance 'mine' is not understood
+            CONFIGURATORS | configs: [{providerAddresses: [a], parameters: {timeout: 5}}] | for some providers alone
+            CONFIGURATORS | configs: [{match: {param: []}, parameters: {timeout: 5}}]     | param' is not understood
+            CONFIGURATORS | configs: [timeout]                                            | an element of 'configs' is no object
+            CONFIGURATORS | configs: {timeout: 3}                                         | configs' is no list
+            CONFIGURATORS | {configVersion: v9, configs: []}                              | configVersion v9 is not understood
+            CONDITIONS    | conditions: ['arguments[0]=a => zone=a']                      | arguments[0]=a' is not understood
+            CONDITIONS    | conditions: ['=> region=$region']                             | region=$region' is not understood
+            CONDITIONS    | conditions: ['=> host=$host']                                 | host=$host' is not understood
+            CONDITIONS    | conditions: ['host = a']                                      | has no '=>'
+            CONDITIONS    | conditions: [{from: {match: ''}, to: [{match: a}, {match: b}]}] | 2 destinations
+            TAGS          | tags: [{name: gray, match: [{key: env}]}]                     | match' is not understood
+            TAGS          | tags: [{addresses: [a]}]                                      | a tag has no name
+            TAGS          | just a text                                                   | the rule is no object
+            TAGS          | {enabled: maybe, tags: []}                                    | neither true nor false
+            TAGS          | '{tags: ['                                                      | it is no YAML
+            """)
+    void whatIsNotUnderstoodIsNamed(Rule.Kind kind, String yaml, String reason) {
+        assertThatThrownBy(() -> kind.parse(yaml))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(reason);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "!!javax.script.ScriptEngineManager [!!java.net.URLClassLoader [[!!java.net.URL [\"http://127.0.0.1/\"]]]]",
+                "tags: !!java.io.File [/tmp]",
+                "a: &a [x]\nb: [*a, *a]\ntags: []",
+                "tags: []\ntags: []",
+                "[[[[[[[[[[[[[[[[[[[[[[[[a]]]]]]]]]]]]]]]]]]]]]]]]"
+            })
+    void hostileYamlIsRefusedWithoutLoadingAClass(String yaml) {
+        assertThatThrownBy(() -> Rule.Kind.TAGS.parse(yaml)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void longRulesAreRefused() {
+        String addresses = String.join(
+                ",", IntStream.range(0, 1_001).mapToObj(i -> "a" + i).toList());
+        assertThatThrownBy(() -> Rule.Kind.TAGS.parse("tags: [{name: t, addresses: [" + addresses + "]}]"))
+                .hasMessage("it has 1001 parts, more than 1000");
+        String tags = "{name: t, addresses: [" + "a,".repeat(500) + "b]},".repeat(1);
+        assertThatThrownBy(() -> Rule.Kind.TAGS.parse("tags: [" + tags + tags + "]"))
+                .hasMessage("it has 1002 addresses, more than 1000");
+        assertThatThrownBy(() -> Rule.Kind.TAGS.parse("# " + "x".repeat(70_000) + "\ntags: []"))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "  \n", "enabled: false\ntags: [{name: gray, addresses: [a]}]"})
+    void emptyOrDisabledRuleIsNone(String yaml) {
+        assertThat(rules(Rule.Kind.TAGS, yaml)).isSameAs(Rules.NONE);
+    }
+
+    @Test
+    void equalTextsAreEqualRules() {
+        assertThat(configs("timeout: 5")).isEqualTo(configs("timeout: 5")).isNotEqualTo(configs("timeout: 6"));
+        assertThat(configs("timeout: 5")).hasToString("cap.Orders::.configurators");
+    }
+}

@@ -1,0 +1,200 @@
+package tern.rpc.registry.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.util.List;
+import java.util.Map;
+import org.apache.zookeeper.CreateMode;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+import tern.rpc.ServiceKey;
+import tern.rpc.registry.Registry;
+import tern.rpc.registry.Subscription;
+import tern.rpc.registry.dubbo.ProcessEntry;
+
+/** A registry with one good provider, and whatever else somebody wrote there. */
+@Timeout(180)
+class HostileRegistryTest {
+
+    private static final String GOOD = "10.0.0.9:7001";
+    private static final int MEGABYTE = 1024 * 1024;
+
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+    private ZooKeeperServer zooKeeper;
+    private Registry registry;
+
+    @BeforeEach
+    void start() throws Exception {
+        zooKeeper = new ZooKeeperServer();
+        registry = new ZooKeeperRegistry.Factory(ZooKeeperRegistry.Form.DEFAULT).open(zooKeeper.url());
+        log.start();
+        logger().addAppender(log);
+        write("/dubbo/mapping/cap.Greeting", "shop");
+        write("/dubbo/metadata/shop/good", metadata(""));
+        write("/services/shop/10.0.0.9:7001", process("10.0.0.9", 7001, "good"));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        logger().detachAppender(log);
+        registry.close();
+        zooKeeper.close();
+    }
+
+    private static Logger logger() {
+        return (Logger) LoggerFactory.getLogger("tern.rpc.registry");
+    }
+
+    private void write(String path, String data) throws Exception {
+        zooKeeper.create(path, data, CreateMode.PERSISTENT);
+    }
+
+    /** @param first further members of the object, each with a comma behind it */
+    private static String metadata(String first) {
+        return "{" + first + "\"app\":\"shop\",\"revision\":\"good\",\"services\":{\"cap.Greeting:dubbo\":{" + first
+                + "\"name\":\"cap.Greeting\",\"params\":{},\"path\":\"cap.Greeting\",\"protocol\":\"dubbo\"}}}";
+    }
+
+    private static String process(String host, int port, String revision) {
+        return new ProcessEntry(
+                        "shop",
+                        host + ":" + port,
+                        host,
+                        port,
+                        Map.of(ProcessEntry.REVISION, revision, ProcessEntry.STORAGE, ProcessEntry.REMOTE))
+                .json(1);
+    }
+
+    private Snapshots look() {
+        Snapshots snapshots = new Snapshots();
+        registry.source(new Subscription(new ServiceKey("cap.Greeting", "", ""), "dubbo"))
+                .start(snapshots);
+        return snapshots;
+    }
+
+    private List<String> warnings() {
+        return log.list.stream()
+                .filter(event -> event.getLevel().isGreaterOrEqual(Level.WARN))
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
+    }
+
+    @Test
+    void nodesOfTenMegabytesAreNamedButNotRead() throws Exception {
+        String big = "x".repeat(10 * MEGABYTE);
+        write("/services/shop/10.0.0.8:7001", big);
+        write("/dubbo/metadata/shop/big", big);
+        write("/services/shop/10.0.0.7:7001", process("10.0.0.7", 7001, "big"));
+        write("/dubbo/config/dubbo/cap.Greeting::.configurators", big);
+
+        look().awaitAddresses(GOOD);
+
+        Await.until("each is named", () -> warnings().size() == 3);
+        assertThat(warnings())
+                .allSatisfy(warning -> assertThat(warning)
+                        .contains("the node has 10485760 bytes, more than")
+                        .hasSizeLessThan(500));
+    }
+
+    @Test
+    void mappingOfTenMegabytesIsIgnored() throws Exception {
+        zooKeeper.replace("/dubbo/mapping/cap.Greeting", "shop," + "x,".repeat(5 * MEGABYTE));
+        write(
+                "/dubbo/cap.Greeting/providers/dubbo%3A%2F%2F10.0.0.9%3A7001%2Fcap.Greeting%3Finterface%3Dcap.Greeting",
+                "");
+
+        look().awaitAddresses(GOOD);
+
+        assertThat(warnings()).singleElement().asString().contains("/dubbo/mapping/cap.Greeting", "is ignored");
+    }
+
+    @Test
+    void lineBreaksNeverReachTheLog() throws Exception {
+        String lines = "a%0D%0AWARN%20forged%E2%80%A8b%1B%5B31m";
+        zooKeeper.replace("/dubbo/mapping/cap.Greeting", "shop,a\r\nWARN forged");
+        write("/dubbo/cap.Greeting/providers/" + lines, "");
+        write("/dubbo/cap.Greeting/providers/dubbo%3A%2F%2F10.0.0.5%3A1%2F" + lines, "");
+        write("/services/shop/10.0.0.8:7001", process("10.0.0.8\nWARN forged", 7001, "good"));
+        write("/services/shop/10.0.0.7:7001", process("10.0.0.7", 7001, "line\nWARN forged"));
+        write("/dubbo/config/dubbo/cap.Greeting::.condition-router", "conditions: [\"a\\r\\nWARN forged\"]");
+
+        look().awaitAddresses(GOOD);
+
+        Await.until("the rule is named", () -> warnings().stream().anyMatch(text -> text.contains("condition-router")));
+        assertThat(warnings())
+                .isNotEmpty()
+                .allSatisfy(warning -> assertThat(warning.chars().filter(c -> Character.isISOControl(c) || c == 0x2028))
+                        .isEmpty());
+    }
+
+    @Test
+    void classNamesInMetadataAreNeverResolved() throws Exception {
+        String gadget = "\"@class\":\"" + Trap.class.getName() + "\",\"@type\":\"" + Trap.class.getName() + "\",";
+        write("/dubbo/metadata/shop/gadget", metadata(gadget));
+        write(
+                "/services/shop/10.0.0.8:7001",
+                process("10.0.0.8", 7001, "gadget")
+                        .replace("org.apache.dubbo.registry.zookeeper.ZookeeperInstance", Trap.class.getName()));
+
+        look().awaitAddresses("10.0.0.8:7001", GOOD);
+
+        assertThat(Boolean.getBoolean(Trap.class.getName())).isFalse();
+    }
+
+    /** Sets a property when it is loaded. */
+    private static final class Trap {
+        static {
+            System.setProperty("tern.rpc.registry.zookeeper.HostileRegistryTest$Trap", "true");
+        }
+    }
+
+    @Test
+    void entriesOfSpringCloudInTheSameFolderAreNoProviders() throws Exception {
+        write(
+                "/services/shop/6d5f0b5e-59f5-4d67-a9ef-3c0b2b6c1f11",
+                "{\"name\":\"shop\",\"id\":\"6d5f0b5e-59f5-4d67-a9ef-3c0b2b6c1f11\",\"address\":\"10.0.0.6\","
+                        + "\"port\":8080,\"sslPort\":null,\"payload\":{\"@class\":"
+                        + "\"org.springframework.cloud.zookeeper.discovery.ZookeeperInstance\",\"id\":\"shop\","
+                        + "\"name\":\"shop\",\"metadata\":{\"instance_status\":\"UP\"}},"
+                        + "\"registrationTimeUTC\":1795372294326,\"serviceType\":\"DYNAMIC\",\"uriSpec\":"
+                        + "{\"parts\":[{\"value\":\"scheme\",\"variable\":true}]}}");
+        write("/services/shop/child/of/another/tool", "{}");
+
+        look().awaitAddresses(GOOD);
+    }
+
+    @Test
+    void deadNamesInTheMappingAreNoFault() throws Exception {
+        zooKeeper.replace("/dubbo/mapping/cap.Greeting", "dead,shop,never-there");
+
+        look().awaitAddresses(GOOD);
+
+        assertThat(warnings()).isEmpty();
+    }
+
+    @Test
+    void clocksAnHourApartChangeNoAddressAndNoWeight() throws Exception {
+        long hour = 3_600_000;
+        for (long shift : new long[] {-hour, hour}) {
+            write(
+                    "/dubbo/cap.Greeting/providers/dubbo%3A%2F%2F10.0.0." + (shift < 0 ? 1 : 2)
+                            + "%3A7001%2Fcap.Greeting%3Finterface%3Dcap.Greeting%26weight%3D70%26warmup%3D600000%26timestamp%3D"
+                            + (System.currentTimeMillis() + shift),
+                    "");
+        }
+
+        Snapshots snapshots = look();
+
+        snapshots.awaitAddresses("10.0.0.1:7001", "10.0.0.2:7001", GOOD);
+        assertThat(snapshots.last().instances())
+                .extracting(instance -> instance.attributes().weight())
+                .containsExactly(70, 70, 100);
+    }
+}

@@ -1,0 +1,205 @@
+package tern.rpc.registry.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.CreateMode;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.Rules;
+import tern.rpc.registry.Registry;
+import tern.rpc.registry.Subscription;
+
+/** Dubbo's rules in a real ZooKeeper, for consumers of Tern and of Dubbo. */
+@Timeout(180)
+class RulesTest {
+
+    private static final String SERVICE = Greeting.class.getName();
+    private static final String CONFIGURATORS = "/dubbo/config/dubbo/" + SERVICE + "::.configurators";
+    private static final String CONDITIONS = "/dubbo/config/dubbo/" + SERVICE + "::.condition-router";
+    private static final String TAGS = "/dubbo/config/dubbo/one.tag-router";
+
+    private ZooKeeperServer zooKeeper;
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+    @BeforeEach
+    void start() throws Exception {
+        zooKeeper = new ZooKeeperServer();
+        log.start();
+        logger().addAppender(log);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        logger().detachAppender(log);
+        for (AutoCloseable each : open) {
+            each.close();
+        }
+        zooKeeper.close();
+    }
+
+    private static Logger logger() {
+        return (Logger) LoggerFactory.getLogger(RuleWatch.class);
+    }
+
+    private TernProcess tern(String name) {
+        TernProcess made = new TernProcess(name, zooKeeper.url(), ZooKeeperRegistry.Form.DEFAULT);
+        open.add(made);
+        return made;
+    }
+
+    private DubboProcess dubbo(String name) {
+        DubboProcess made = new DubboProcess(name, zooKeeper.address(), DubboProcess.Form.of("dubbo", "all", "remote"));
+        open.add(made);
+        return made;
+    }
+
+    private Snapshots look() {
+        Registry registry = new ZooKeeperRegistry.Factory(ZooKeeperRegistry.Form.DEFAULT, "web").open(zooKeeper.url());
+        open.add(registry);
+        Snapshots snapshots = new Snapshots();
+        registry.source(new Subscription(new ServiceKey(SERVICE, "", ""), "dubbo"))
+                .start(snapshots);
+        return snapshots;
+    }
+
+    private void rule(String path, String yaml) throws Exception {
+        if (zooKeeper.exists(path)) {
+            zooKeeper.replace(path, yaml);
+        } else {
+            zooKeeper.create(path, yaml, CreateMode.PERSISTENT);
+        }
+    }
+
+    private List<String> warnings() {
+        return log.list.stream()
+                .filter(event -> event.getLevel() == Level.WARN)
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
+    }
+
+    private static Rules rules(Snapshots snapshots) {
+        EndpointSnapshot last = snapshots.last();
+        return last == null ? Rules.NONE : last.rules();
+    }
+
+    @Test
+    void rulesAreReadBeforeTheFirstListAndWatched() throws Exception {
+        tern("one").provide("", "", 100);
+        rule(CONFIGURATORS, "configs: [{parameters: {timeout: 500}}]");
+        rule(TAGS, "tags: [{name: gray, addresses: ['127.0.0.1:*']}]");
+
+        Snapshots snapshots = look();
+
+        Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
+        assertThat(rules(snapshots)).hasToString("one.tag-router, " + SERVICE + "::.configurators");
+        assertThat(rules(snapshots).timeout("greet")).isEqualTo(Duration.ofMillis(500));
+        assertThat(rules(snapshots).tags(snapshots.last().instances().get(0))).containsExactly("gray");
+
+        rule(CONFIGURATORS, "configs: [{parameters: {timeout: 600}}]");
+        Await.until(
+                "the change is seen",
+                () -> Duration.ofMillis(600).equals(rules(snapshots).timeout("greet")));
+        zooKeeper.delete(CONFIGURATORS);
+        zooKeeper.delete(TAGS);
+        Await.until("the rules are gone", () -> rules(snapshots) == Rules.NONE);
+        assertThat(warnings()).isEmpty();
+    }
+
+    @Test
+    void ruleThatIsNotUnderstoodIsOffWithOneWarning() throws Exception {
+        tern("one").provide("", "", 100);
+        rule(CONFIGURATORS, "configs: [{parameters: {timeout: 500}}]");
+        rule(CONDITIONS, "conditions: ['=> port=20880'");
+        Snapshots snapshots = look();
+        Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
+        assertThat(rules(snapshots)).hasToString(SERVICE + "::.configurators");
+        assertThat(warnings()).singleElement().asString().contains(CONDITIONS, "it is no YAML", "Calls go on");
+
+        rule(CONFIGURATORS, "configs: [{parameters: {retries: 3}}]");
+        Await.until("the rule is off", () -> rules(snapshots) == Rules.NONE);
+        rule(CONFIGURATORS, "# again\nconfigs: [{parameters: {retries: 3}}]");
+        rule(TAGS, "enabled: true\ntags: [{name: gray, addresses: [a]}]\n");
+        Await.until("later rules are read", () -> rules(snapshots) != Rules.NONE);
+
+        assertThat(warnings())
+                .hasSize(2)
+                .last()
+                .asString()
+                .contains(CONFIGURATORS, "the parameter 'retries' is not understood");
+        assertThat(snapshots.addresses()).hasSize(1);
+    }
+
+    @Test
+    void ruleThatIsTooLongIsNotRead() throws Exception {
+        tern("one").provide("", "", 100);
+        rule(CONFIGURATORS, "#" + "x".repeat(900_000));
+        Snapshots snapshots = look();
+        Await.until("the list is known", () -> !snapshots.addresses().isEmpty());
+
+        assertThat(warnings()).singleElement().asString().contains("the node has 900001 bytes, more than 65536");
+
+        rule(CONFIGURATORS, "configs: [{parameters: {timeout: 500}}]");
+        Await.until("a shorter rule is read", () -> rules(snapshots) != Rules.NONE);
+    }
+
+    @Test
+    void disabledProviderGetsNoCalls() throws Exception {
+        tern("one").provide("", "", 100);
+        tern("two").provide("", "", 100);
+        Greeting greeting = tern("web").refer("dubbo", Subscription.Level.BOTH, "", "");
+        Await.until("both answer", () -> DubboProcess.names(greeting, 20).size() == 2);
+        Snapshots snapshots = look();
+        Await.until("both are known", () -> snapshots.addresses().size() == 2);
+
+        rule(
+                CONFIGURATORS,
+                "configs: [{side: provider, addresses: ['"
+                        + snapshots.addresses().get(0) + "'], parameters: {disabled: true}}]");
+        Await.until("one answers all", () -> DubboProcess.names(greeting, 20).size() == 1);
+
+        zooKeeper.delete(CONFIGURATORS);
+        Await.until("both answer again", () -> DubboProcess.names(greeting, 20).size() == 2);
+    }
+
+    @Test
+    void consumersOfTernAndDubboFollowTheSameCondition() throws Exception {
+        dubbo("one").provide(service -> {});
+        dubbo("two").provide(service -> {});
+        Greeting byTern = tern("web").refer("dubbo", Subscription.Level.BOTH, "", "");
+        Greeting byDubbo = dubbo("dubbo-web").refer(reference -> {});
+        Await.until("both answer Tern", () -> DubboProcess.names(byTern, 20).size() == 2);
+        Await.until("both answer Dubbo", () -> DubboProcess.names(byDubbo, 20).size() == 2);
+        Snapshots snapshots = look();
+        Await.until("both are known", () -> snapshots.addresses().size() == 2);
+        String address = snapshots.addresses().get(0);
+
+        rule(CONDITIONS, """
+                configVersion: v3.0
+                scope: service
+                force: true
+                runtime: true
+                enabled: true
+                key: %s
+                conditions:
+                  - "method=greet => port=%s"
+                """.formatted(SERVICE, address.substring(address.lastIndexOf(':') + 1)));
+
+        Await.until("one answers Dubbo", () -> DubboProcess.names(byDubbo, 20).size() == 1);
+        Await.until(
+                "the same one answers Tern",
+                () -> DubboProcess.names(byTern, 20).equals(DubboProcess.names(byDubbo, 20)));
+    }
+}

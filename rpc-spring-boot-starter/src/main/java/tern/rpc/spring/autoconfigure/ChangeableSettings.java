@@ -1,0 +1,51 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.core.env.Environment;
+import tern.rpc.settings.PropertyCheck;
+
+/** The properties below {@code rpc.client} that may change while the application runs: timeouts and addresses. */
+record ChangeableSettings(
+        @DefaultValue List<String> url,
+        @DefaultValue("3s") Duration timeout,
+        @DefaultValue Map<String, Service> services) {
+
+    record Service(
+            @DefaultValue List<String> url,
+            @Nullable Duration timeout,
+            @DefaultValue Map<String, Method> methods) {}
+
+    record Method(@Nullable Duration timeout) {}
+
+    /** Their present values. */
+    static ChangeableSettings in(Environment environment) {
+        return Binder.get(environment).bindOrCreate("rpc.client", Bindable.of(ChangeableSettings.class));
+    }
+
+    /** The settings with these values, checked like those of the start. */
+    ClientSettings appliedTo(ClientSettings settings) {
+        Map<String, RpcClientProperties.Service> changed = new HashMap<>(settings.services());
+        services.forEach((name, service) -> {
+            RpcClientProperties.Service before = changed.getOrDefault(name, RpcClientProperties.Service.NONE);
+            Map<String, RpcClientProperties.Method> methods = new HashMap<>(before.methods());
+            methods.replaceAll((method, values) -> values.with(null));
+            service.methods()
+                    .forEach((method, values) -> methods.put(
+                            method,
+                            methods.getOrDefault(method, RpcClientProperties.Method.NONE)
+                                    .with(values.timeout())));
+            changed.put(name, before.with(service.url(), service.timeout(), methods));
+        });
+        settings.services().keySet().stream()
+                .filter(name -> !services.containsKey(name))
+                .forEach(name -> changed.put(name, RpcClientProperties.Service.NONE));
+        return settings.with(PropertyCheck.moreThanZero("rpc.client.timeout", timeout), url, changed);
+    }
+}

@@ -1,0 +1,75 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.client.MethodSettings;
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Rules;
+
+/**
+ * The properties of a reference that changed since the start.
+ *
+ * @param timeouts by the names of methods
+ * @param weights by the addresses in the properties
+ */
+record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weights) implements Rules {
+
+    /**
+     * Compares settings.
+     *
+     * @param clientBefore the timeout of methods without their own at the start
+     * @param clientNow the same now
+     */
+    static Rules of(ReferenceSettings before, Duration clientBefore, ReferenceSettings now, Duration clientNow) {
+        Map<String, Duration> timeouts = new HashMap<>();
+        for (MethodDescriptor method : ServiceDescriptor.of(before.type()).methods()) {
+            Duration current = timeout(now, method, clientNow);
+            if (!current.equals(timeout(before, method, clientBefore))) {
+                timeouts.put(method.name(), current);
+            }
+        }
+        Map<String, Integer> weights = new HashMap<>();
+        for (Instance address : now.endpoints()) {
+            if (before.endpoints().stream().noneMatch(address::equals)) {
+                weights.put(address(address.endpoint()), address.attributes().weight());
+            }
+        }
+        return timeouts.isEmpty() && weights.isEmpty() ? NONE : new ChangedSettings(timeouts, weights);
+    }
+
+    private static Duration timeout(ReferenceSettings settings, MethodDescriptor method, Duration otherwise) {
+        Duration own = settings.methods()
+                .getOrDefault(method.name(), MethodSettings.NONE)
+                .timeout();
+        Duration ofService = own == null ? settings.defaults().timeout() : own;
+        Duration marked = ofService == null ? method.timeout() : ofService;
+        return marked == null ? otherwise : marked;
+    }
+
+    /** An address as written: the name that was looked up, if there was one. */
+    private static String address(Endpoint endpoint) {
+        return endpoint.name() + ":" + endpoint.port();
+    }
+
+    @Override
+    public @Nullable Attributes attributes(Instance provider) {
+        Integer weight = weights.get(address(provider.endpoint()));
+        return weight == null ? provider.attributes() : provider.attributes().withWeight(weight);
+    }
+
+    @Override
+    public @Nullable Duration timeout(String method) {
+        return timeouts.get(method);
+    }
+
+    @Override
+    public String toString() {
+        return "changed properties rpc.client…";
+    }
+}

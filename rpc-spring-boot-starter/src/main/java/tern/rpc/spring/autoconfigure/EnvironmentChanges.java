@@ -1,0 +1,30 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ApplicationEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.Environment;
+
+/**
+ * Applies changed properties when Spring Cloud says that the environment has changed. The class of the event is known
+ * by its name only, because the starter does not depend on Spring Cloud.
+ */
+final class EnvironmentChanges implements ApplicationListener<ApplicationEvent> {
+
+    static final String EVENT = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
+
+    private final ObjectProvider<RpcReferences> references;
+    private final Environment environment;
+
+    EnvironmentChanges(ObjectProvider<RpcReferences> references, Environment environment) {
+        this.references = references;
+        this.environment = environment;
+    }
+
+    @Override
+    public void onApplicationEvent(ApplicationEvent event) {
+        if (event.getClass().getName().equals(EVENT)) {
+            references.getObject().change(environment);
+        }
+    }
+}
