@@ -68,8 +68,8 @@ class ArchitectureTest extends ModuleRules {
     }
 
     @Test
-    void registrySeesEndpointsOnly() {
-        onlySees(REGISTRY, ENDPOINT);
+    void registrySeesEndpointsAndErrorsOfSettings() {
+        onlySees(REGISTRY, ENDPOINT, "tern.rpc.settings..");
     }
 
     @Test
