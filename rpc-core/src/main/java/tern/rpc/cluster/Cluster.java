@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
@@ -47,6 +48,7 @@ public final class Cluster implements AutoCloseable {
     private final ScheduledExecutorService timer;
     private final Figures figures = new Figures();
     private final Survey survey;
+    private final ChangeLog log;
     private final CountDownLatch heard = new CountDownLatch(1);
 
     private volatile Routes routes;
@@ -82,6 +84,7 @@ public final class Cluster implements AutoCloseable {
         this.timer = timer;
         this.routes = new Routes(List.of(), settings);
         this.list = LastGood.before(EndpointSnapshot.unknown(Instant.now(), ""), clock.nanoTime());
+        this.log = new ChangeLog(LOG, clock, timer);
         this.survey = new Survey(settings.zone(), nodes, figures, clock.nanoTime());
     }
 
@@ -91,7 +94,7 @@ public final class Cluster implements AutoCloseable {
      * @param atMost the time to wait for the first list, so that the first call finds it
      */
     public void start(Duration atMost) {
-        subscription = sources.subscribe(source, this::changed);
+        subscription = sources.subscribe(source, service, this::changed);
         try {
             heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
@@ -160,31 +163,15 @@ public final class Cluster implements AutoCloseable {
 
     private void tell(LastGood before, LastGood next) {
         if (before.held().isEmpty() && !next.held().isEmpty()) {
-            LOG.warn(
-                    "{}: {} lists {} providers; {} more still answer and are kept",
-                    service,
-                    name(),
-                    next.listed().size(),
-                    next.held().size());
+            int listed = next.listed().size();
+            int held = next.held().size();
+            log.changed(
+                    Level.WARN,
+                    () -> service + ": " + name() + " lists " + listed + " providers; " + held
+                            + " more still answer and are kept");
         } else if (!before.held().isEmpty() && next.held().isEmpty()) {
-            LOG.info("{}: no provider is kept any more that {} does not list", service, name());
+            log.changed(Level.INFO, () -> service + ": " + name() + " lists all providers that are used");
         }
-        EndpointSnapshot.State last = before.snapshot().state();
-        boolean isUsualStart = last == EndpointSnapshot.State.UNKNOWN
-                && next.snapshot().state() == EndpointSnapshot.State.FRESH
-                && before.snapshot().why().isEmpty();
-        if (last != next.snapshot().state() && !isUsualStart) {
-            LOG.info(
-                    "{}: the list of {} is {}{}",
-                    service,
-                    name(),
-                    next.snapshot().state(),
-                    why(next.snapshot()));
-        }
-    }
-
-    private static String why(EndpointSnapshot snapshot) {
-        return snapshot.why().isEmpty() ? "" : ": " + snapshot.why();
     }
 
     private String name() {
@@ -204,7 +191,7 @@ public final class Cluster implements AutoCloseable {
             chosen.computeIfAbsent(last.endpoint(), unlisted -> target(last, true, before));
         }
         routes = new Routes(List.copyOf(chosen.values()), settings);
-        before.values().forEach(gone -> nodes.giveBack(gone.node()));
+        before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
     }
 
     /** The listed providers that this client connects to, of each tag. */
@@ -251,13 +238,13 @@ public final class Cluster implements AutoCloseable {
         Target target = before.remove(instance.endpoint());
         if (target == null) {
             target = new Target(
-                    nodes.share(instance.endpoint()),
+                    nodes.share(instance.endpoint(), service),
                     figures,
                     AttemptBudget.forRetries(clock),
                     instance.attributes(),
                     clock.nanoTime());
         }
-        target.attributes(instance.attributes(), isHeld);
+        target.attributes(instance.attributes(), isHeld, clock.nanoTime());
         return target;
     }
 
@@ -392,6 +379,15 @@ public final class Cluster implements AutoCloseable {
         return ClusterTexts.avoided(routes.all(), now);
     }
 
+    /** The reason why no provider is known that may take a call with this tag; empty if there is one. */
+    public String whyNobody(String tag, boolean forceTag, long now) {
+        String asked = tag.isEmpty() ? settings.tag() : tag;
+        Routes current = routes;
+        return current.group(asked, forceTag) == null
+                ? ClusterTexts.whyNobody(service, name(), asked, current, list, now)
+                : "";
+    }
+
     /** The source in messages. */
     public String sourceName() {
         return source.toString();
@@ -401,7 +397,7 @@ public final class Cluster implements AutoCloseable {
     public void close() {
         synchronized (this) {
             closed = true;
-            routes.all().forEach(target -> nodes.giveBack(target.node()));
+            routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
         }
         SharedSources.Subscription current = subscription;

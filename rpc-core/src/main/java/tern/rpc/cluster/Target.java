@@ -17,6 +17,8 @@ public final class Target implements Candidate {
     private final LastMinute lastMinute;
     private volatile Attributes attributes;
     private volatile boolean held;
+    private boolean drains; // used by one change of the list at a time
+    private volatile long drainsSinceNanos; // valid while it drains
     private volatile double relativeWeight = 1; // 1 is the mean
 
     Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes, long now) {
@@ -56,9 +58,18 @@ public final class Target implements Candidate {
         return attributes;
     }
 
-    void attributes(Attributes current, boolean isHeld) {
+    void attributes(Attributes current, boolean isHeld, long now) {
+        if (current.draining() && !drains) {
+            drainsSinceNanos = now;
+        }
+        drains = current.draining();
         attributes = current;
         held = isHeld;
+    }
+
+    /** The time since which it asks for no new calls, while it does. */
+    long drainsForNanos(long now) {
+        return now - drainsSinceNanos;
     }
 
     /** Whether the source does not list the provider any more, but it still answers. */
