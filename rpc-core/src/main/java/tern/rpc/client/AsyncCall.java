@@ -132,6 +132,16 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         return attempt == null ? otherwise : attempt.startedNanos();
     }
 
+    /** Ends the call because another provider answered it first. */
+    void lose() {
+        Target slow = used;
+        PendingCall attempt = pending;
+        if (slow != null && attempt != null) {
+            endpoints.outlasted(slow, method, attempt.startedNanos());
+        }
+        cancel();
+    }
+
     @Override
     public void cancel() {
         cancelled = true;

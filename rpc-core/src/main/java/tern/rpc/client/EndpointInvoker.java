@@ -155,6 +155,12 @@ final class EndpointInvoker implements AutoCloseable {
         cluster.ended(target, outcome, now - startedNanos);
     }
 
+    /** The attempt will be cancelled because another provider answered first; its node learns that it took longer. */
+    void outlasted(Target target, ClientMethod method, long startedNanos) {
+        long now = clock.nanoTime();
+        target.node().outlasted(now - startedNanos, now, method.usualTime());
+    }
+
     /**
      * Sends a copy of an idempotent call to a provider that was slow or failed, if such a probe is due. Its outcome
      * shows whether the provider has recovered. The caller does not wait for the probe.
@@ -197,7 +203,7 @@ final class EndpointInvoker implements AutoCloseable {
                         ? "; the " + (others.size() + 1) + " addresses are all out of reach, also "
                                 + others.stream()
                                         .limit(MAX_ADDRESSES_NAMED)
-                                        .map(EndpointInvoker::withReason)
+                                        .map(this::withReason)
                                         .collect(Collectors.joining(", "))
                                 + (more > 0 ? " and " + more + " more" : "")
                         : why));
@@ -207,10 +213,12 @@ final class EndpointInvoker implements AutoCloseable {
         return RpcException.refusal(StatusCode.UNAVAILABLE, text, Executed.NO);
     }
 
-    private static String withReason(Target target) {
+    private String withReason(Target target) {
         ClientConnection connection = target.node().opened();
         String reason = connection == null ? "not connected yet" : connection.lastFailure();
-        return target.endpoint() + (reason.isEmpty() ? "" : " (" + reason + ")");
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(target.node().outOfReachNanos(clock.nanoTime()));
+        String since = seconds == 0 ? "" : (reason.isEmpty() ? "" : ", ") + "for " + seconds + " s";
+        return target.endpoint() + (reason.isEmpty() && since.isEmpty() ? "" : " (" + reason + since + ")");
     }
 
     /** Refuses a call after the deadline of the call being served, because nobody waits for the answer any more. */
@@ -409,9 +417,14 @@ final class EndpointInvoker implements AutoCloseable {
             throw RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
                     call + " waited for a provider until its time was over: "
-                            + call.deadline().origin() + "; " + failures(),
+                            + call.deadline().origin() + "; " + whyNobody(call),
                     Executed.NO);
         }
+    }
+
+    private String whyNobody(Invocation call) {
+        String why = cluster.whyNobody(tag(call), isTagForced(call), clock.nanoTime());
+        return why.isEmpty() ? failures() : why;
     }
 
     // ---- figures

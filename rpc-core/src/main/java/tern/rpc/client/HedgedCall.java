@@ -13,8 +13,9 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * A call of an idempotent method that is sent to a second provider if the first one takes unusually long. The first
- * answer is the outcome, and the other attempt is cancelled. A failure is the outcome only if no attempt can answer any
- * more. After a hedge was sent there are no retries, and after a retry there is no hedge. Thread-safe.
+ * answer is the outcome, and the other attempt is cancelled; its time so far counts for its provider. A failure is the
+ * outcome only if no attempt can answer any more. After a hedge was sent there are no retries, and after a retry there is
+ * no hedge. Thread-safe.
  */
 final class HedgedCall implements SentCall {
 
@@ -120,7 +121,7 @@ final class HedgedCall implements SentCall {
         hedging.took(now - attempt.startedNanos(now));
         if (loser != null) {
             hedging.took(now - loser.startedNanos(now));
-            loser.cancel();
+            loser.lose();
         }
         done.completed(response, outcome);
     }

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Attributes;
@@ -50,6 +51,7 @@ public final class Cluster implements AutoCloseable {
     private final ScheduledExecutorService timer;
     private final Figures figures = new Figures();
     private final Survey survey;
+    private final ChangeLog log;
     private final CountDownLatch heard = new CountDownLatch(1);
 
     private volatile Routes routes;
@@ -88,6 +90,7 @@ public final class Cluster implements AutoCloseable {
         this.timer = timer;
         this.routes = new Routes(List.of(), settings);
         this.list = LastGood.before(EndpointSnapshot.unknown(Instant.now(), ""), clock.nanoTime());
+        this.log = new ChangeLog(LOG, clock, timer);
         this.survey = new Survey(settings.zone(), nodes, figures, clock.nanoTime());
     }
 
@@ -97,7 +100,7 @@ public final class Cluster implements AutoCloseable {
      * @param atMost the longest time to wait for the first list, so that the first call finds it
      */
     public void start(Duration atMost) {
-        subscription = sources.subscribe(source, this::changed);
+        subscription = sources.subscribe(source, service, this::changed);
         try {
             heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
@@ -181,31 +184,15 @@ public final class Cluster implements AutoCloseable {
 
     private void tell(LastGood before, LastGood next) {
         if (before.held().isEmpty() && !next.held().isEmpty()) {
-            LOG.warn(
-                    "{}: {} lists {} providers; {} more still answer and are kept",
-                    service,
-                    name(),
-                    next.listed().size(),
-                    next.held().size());
+            int listed = next.listed().size();
+            int held = next.held().size();
+            log.changed(
+                    Level.WARN,
+                    () -> service + ": " + name() + " lists " + listed + " providers; " + held
+                            + " more still answer and are kept");
         } else if (!before.held().isEmpty() && next.held().isEmpty()) {
-            LOG.info("{}: no provider is kept any more that {} does not list", service, name());
+            log.changed(Level.INFO, () -> service + ": " + name() + " lists all providers that are used");
         }
-        EndpointSnapshot.State last = before.snapshot().state();
-        boolean isUsualStart = last == EndpointSnapshot.State.UNKNOWN
-                && next.snapshot().state() == EndpointSnapshot.State.FRESH
-                && before.snapshot().why().isEmpty();
-        if (last != next.snapshot().state() && !isUsualStart) {
-            LOG.info(
-                    "{}: the list of {} is {}{}",
-                    service,
-                    name(),
-                    next.snapshot().state(),
-                    why(next.snapshot()));
-        }
-    }
-
-    private static String why(EndpointSnapshot snapshot) {
-        return snapshot.why().isEmpty() ? "" : ": " + snapshot.why();
     }
 
     private String name() {
@@ -225,7 +212,7 @@ public final class Cluster implements AutoCloseable {
             chosen.computeIfAbsent(last.endpoint(), unlisted -> target(last, true, before));
         }
         routes = new Routes(List.copyOf(chosen.values()), ruled(settings), rules);
-        before.values().forEach(gone -> nodes.giveBack(gone.node()));
+        before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
     }
 
     /** The providers with their attributes by the rules, without those that rules disable unless these are all. */
@@ -304,13 +291,13 @@ public final class Cluster implements AutoCloseable {
         Target target = before.remove(instance.endpoint());
         if (target == null) {
             target = new Target(
-                    nodes.share(instance.endpoint()),
+                    nodes.share(instance.endpoint(), service),
                     figures,
                     AttemptBudget.forRetries(clock),
                     instance.attributes(),
                     clock.nanoTime());
         }
-        target.attributes(instance.attributes(), isHeld);
+        target.attributes(instance.attributes(), isHeld, clock.nanoTime());
         return target;
     }
 
@@ -451,7 +438,16 @@ public final class Cluster implements AutoCloseable {
         return ClusterTexts.avoided(routes.all(), now);
     }
 
-    /** The source as messages name it. */
+    /** The reason why no provider is known that may take a call with this tag; empty if there is one. */
+    public String whyNobody(String tag, boolean forceTag, long now) {
+        String asked = tag.isEmpty() ? settings.tag() : tag;
+        Routes current = routes;
+        return current.group(asked, forceTag) == null
+                ? ClusterTexts.whyNobody(service, name(), asked, current, list, now)
+                : "";
+    }
+
+    /** The source in messages. */
     public String sourceName() {
         return source.toString();
     }
@@ -460,7 +456,7 @@ public final class Cluster implements AutoCloseable {
     public void close() {
         synchronized (this) {
             closed = true;
-            routes.all().forEach(target -> nodes.giveBack(target.node()));
+            routes.all().forEach(target -> nodes.giveBack(target.node(), service));
             routes = new Routes(List.of(), settings);
         }
         SharedSources.Subscription current = subscription;

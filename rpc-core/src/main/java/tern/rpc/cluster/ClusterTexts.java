@@ -1,7 +1,6 @@
 package tern.rpc.cluster;
 
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -16,45 +15,38 @@ final class ClusterTexts {
 
     /** Creates the failure of a call for which no provider is known. */
     static RpcException nobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
+        return RpcException.refusal(
+                StatusCode.UNAVAILABLE, whyNobody(service, source, tag, routes, list, now), Executed.NO);
+    }
+
+    static String whyNobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
         if (routes.isRuledOut()) {
-            return RpcException.refusal(
-                    StatusCode.UNAVAILABLE,
-                    "no provider of " + service + " may take the call: all "
-                            + routes.all().size() + " (" + named(routes.all()) + ") are excluded by " + routes.rules()
-                            + "; look at the rules",
-                    Executed.NO);
+            return "no provider of " + service + " may take the call: all " + routes.all().size() + " ("
+                    + named(routes.all()) + ") are excluded by " + routes.rules() + "; look at the rules";
         }
-        String text = routes.all().isEmpty()
-                ? "no address of " + service + " is known; " + reason(source, list, now)
+        return routes.all().isEmpty()
+                ? "no address of " + service + " is known; looked at " + source + ", " + reason(list, now)
                 : "no provider of " + service + " may take the call: "
                         + routes.all().size() + " are known, "
                         + (tag.isEmpty()
                                 ? "but all have a tag and the call has none"
                                 : "but none has the tag '" + tag + "'")
                         + " (" + named(routes.all()) + "); look at the tags of the providers and of the call";
-        return RpcException.refusal(StatusCode.UNAVAILABLE, text, Executed.NO);
     }
 
-    private static String reason(String source, LastGood list, long now) {
+    private static String reason(LastGood list, long now) {
         EndpointSnapshot snapshot = list.snapshot();
-        String why = snapshot.why().isEmpty() ? "" : ": " + snapshot.why();
-        if (list.emptied() && snapshot.state() != EndpointSnapshot.State.UNKNOWN) {
-            long seconds = TimeUnit.NANOSECONDS.toSeconds(now - list.heldSinceNanos());
-            return "looked at " + source + ", whose list is empty since " + snapshot.since() + why
-                    + "; the providers held for " + seconds
-                    + " s are all gone; look whether providers run and register";
-        }
+        String since = " since " + snapshot.since() + (snapshot.why().isEmpty() ? "" : ": " + snapshot.why());
+        String held = list.emptied() && snapshot.state() != EndpointSnapshot.State.UNKNOWN
+                ? "; the providers held for " + ChangeTexts.time(now - list.heldSinceNanos()) + " are all gone"
+                : "";
         return switch (snapshot.state()) {
-            case UNKNOWN ->
-                "looked at " + source + ", which was never heard since " + snapshot.since() + why
-                        + "; look whether it can be reached";
-            case STALE -> "looked at " + source + ", which is out of reach since " + snapshot.since() + why;
+            case UNKNOWN -> "which was never heard" + since + "; look whether it can be reached";
+            case STALE -> "which is out of reach" + since + held + "; look whether it can be reached";
+            case EMPTY -> "whose list is empty" + since + held + "; look whether providers run and register";
             case FRESH ->
-                "looked at " + source + ", whose " + snapshot.instances().size()
-                        + " addresses are all of other protocols";
-            default ->
-                "looked at " + source + ", whose list is empty since " + snapshot.since()
-                        + "; look whether providers run and register";
+                "whose " + snapshot.instances().size() + " addresses are all of other protocols" + since
+                        + "; look at the protocol of the reference";
         };
     }
 
@@ -64,8 +56,13 @@ final class ClusterTexts {
             return "";
         }
         if (targets.stream().allMatch(target -> target.attributes().draining())) {
-            return "; all " + targets.size() + " providers are about to stop and ask for no new calls: "
-                    + named(targets) + "; look whether new ones were started";
+            long first = targets.stream()
+                    .mapToLong(target -> target.drainsForNanos(now))
+                    .max()
+                    .orElse(0);
+            return "; all " + targets.size() + " providers are about to stop and ask for no new calls, the first one"
+                    + " for " + ChangeTexts.time(first) + ": " + named(targets)
+                    + "; look whether new ones were started";
         }
         List<Target> ejected =
                 targets.stream().filter(target -> target.node().isEjected(now)).toList();
@@ -80,8 +77,10 @@ final class ClusterTexts {
                     .append(" (")
                     .append(node.ejection().why())
                     .append(", avoided for ")
-                    .append(TimeUnit.NANOSECONDS.toSeconds(node.ejection().forNanos(now)))
-                    .append(" s more)");
+                    .append(ChangeTexts.time(node.ejection().sinceNanos(now)))
+                    .append(", and for ")
+                    .append(ChangeTexts.time(node.ejection().forNanos(now)))
+                    .append(" more)");
         }
         return text.append("; look at their logs").toString();
     }

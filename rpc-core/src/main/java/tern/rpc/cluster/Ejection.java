@@ -2,17 +2,14 @@ package tern.rpc.cluster;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import tern.rpc.endpoint.Endpoint;
+import java.util.function.Supplier;
+import org.slf4j.event.Level;
 
 /**
  * Counts the failures of a provider and ejects it for a while if there are too many: five in a row, or half of at least
  * twenty calls within ten seconds. An ejected provider gets no calls. Thread-safe.
  */
 public final class Ejection {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Ejection.class);
 
     private static final int FAILURES_IN_A_ROW = 5;
     private static final long EJECTED_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -23,30 +20,36 @@ public final class Ejection {
 
     private static final int RATE_MIN_CALLS = 20;
 
-    private final Endpoint endpoint;
+    private final Supplier<String> name;
+    private final ChangeLog log;
     private final NodeCounts counts;
     private final LongAdder count = new LongAdder();
     private volatile boolean ejected;
     private volatile long untilNanos;
+    private volatile long sinceNanos;
     private volatile String why = "";
     private volatile int failures; // number of failures in a row; written under the lock
     private volatile int ejections; // number of ejections without a success in between; written under the lock
     private long rateSinceNanos; // guarded by this, like the two fields below
     private long callsBefore;
     private int failuresInPeriod;
+    private long firstInARowNanos; // guarded by this, as the next one; the time of a failure
+    private long firstInPeriodNanos;
 
-    Ejection(Endpoint endpoint, NodeCounts counts, long now) {
-        this.endpoint = endpoint;
+    /**
+     * @param name the provider in messages
+     * @param log gets a line for each change
+     */
+    Ejection(Supplier<String> name, ChangeLog log, NodeCounts counts, long now) {
+        this.name = name;
+        this.log = log;
         this.counts = counts;
         this.rateSinceNanos = now;
     }
 
     /** Whether the provider is ejected at this time. */
     public boolean isNow(long now) {
-        if (ejected && now - untilNanos >= 0) {
-            ejected = false;
-        }
-        return ejected;
+        return ejected && now - untilNanos < 0;
     }
 
     /** The time until the provider gets calls again; 0 if it is not ejected. */
@@ -54,7 +57,12 @@ public final class Ejection {
         return isNow(now) ? untilNanos - now : 0;
     }
 
-    /** The reason for the last ejection; empty if there was none. */
+    /** The time since which the provider gets no calls; 0 if it gets calls. */
+    long sinceNanos(long now) {
+        return isNow(now) ? now - sinceNanos : 0;
+    }
+
+    /** The reason of the last ejection; empty if there was none. */
     public String why() {
         return why;
     }
@@ -92,18 +100,24 @@ public final class Ejection {
     synchronized int failed(long calls, long now) {
         int inARow = failures + 1;
         failures = inARow;
+        if (inARow == 1) {
+            firstInARowNanos = now;
+        }
         if (now - rateSinceNanos >= RATE_NANOS) {
             begin(calls, now);
         }
         failuresInPeriod++;
+        if (failuresInPeriod == 1) {
+            firstInPeriodNanos = now;
+        }
         long total = calls - callsBefore;
         if (isNow(now)) {
             return inARow;
         }
         if (inARow >= FAILURES_IN_A_ROW) {
-            eject(inARow + " failures in a row", calls, now);
+            eject(inARow + " failures in a row", firstInARowNanos, calls, now);
         } else if (total >= RATE_MIN_CALLS && 2L * failuresInPeriod >= total) {
-            eject(failuresInPeriod + " of " + total + " calls failed", calls, now);
+            eject(failuresInPeriod + " of " + total + " calls failed", firstInPeriodNanos, calls, now);
         }
         return inARow;
     }
@@ -114,23 +128,51 @@ public final class Ejection {
         failuresInPeriod = 0;
     }
 
-    private void eject(String reason, long calls, long now) {
+    private void eject(String reason, long firstNanos, long calls, long now) {
         int inSuccession = ejections + 1;
         ejections = inSuccession;
         failures = 0;
         begin(calls, now);
         long forNanos = Math.min(MAX_EJECTED_NANOS, EJECTED_NANOS * inSuccession);
         untilNanos = now + forNanos;
+        sinceNanos = now;
         why = reason;
         count.increment();
         counts.ejected();
         ejected = true;
-        LOG.warn("{} gets no calls for {} s: {}", endpoint, TimeUnit.NANOSECONDS.toSeconds(forNanos), reason);
+        log.changed(
+                Level.WARN,
+                () -> name.get() + " is avoided " + (inSuccession == 1 ? "" : "again, ") + "for "
+                        + ChangeTexts.time(forNanos) + " while another provider can take its calls: " + reason
+                        + ", the first one " + ChangeTexts.time(now - firstNanos) + " ago");
     }
 
-    /** Ends the ejection, because the provider has recovered. */
-    void end() {
-        ejected = false;
+    /** The provider is cured. */
+    synchronized void end(long now) {
+        if (ejected) {
+            ejected = false;
+            long took = now - sinceNanos;
+            log.changed(
+                    Level.INFO, () -> name.get() + " answers well again; it was avoided for " + ChangeTexts.time(took));
+        }
+    }
+
+    /** Notices that the time of the ejection is over. */
+    void look(long now) {
+        if (ejected && now - untilNanos >= 0) {
+            tryAgain(now);
+        }
+    }
+
+    private synchronized void tryAgain(long now) {
+        if (ejected && now - untilNanos >= 0) {
+            ejected = false;
+            long took = now - sinceNanos;
+            log.changed(
+                    Level.INFO,
+                    () -> name.get() + " gets calls again, to see whether it is well; it was avoided for "
+                            + ChangeTexts.time(took));
+        }
     }
 
     /** Forgets all failures, because the provider's process was replaced. */

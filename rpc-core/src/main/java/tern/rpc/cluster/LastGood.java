@@ -20,7 +20,7 @@ import tern.rpc.endpoint.Instance;
  * @param listed the providers that the source lists; the last known ones if the source no longer reports
  * @param held the providers that the source no longer lists
  * @param heldSinceNanos the time since which providers are held
- * @param emptied whether providers are held because the list is empty
+ * @param emptied whether the list is empty and was not before
  */
 record LastGood(
         EndpointSnapshot snapshot, List<Instance> listed, List<Instance> held, long heldSinceNanos, boolean emptied) {
@@ -43,7 +43,7 @@ record LastGood(
         }
         if (instances.isEmpty()) {
             List<Instance> kept = answering(all(), answers);
-            return new LastGood(next, List.of(), kept, emptied ? heldSinceNanos : now, true);
+            return new LastGood(next, List.of(), kept, emptied ? heldSinceNanos : now, emptied || !all().isEmpty());
         }
         if (2 * instances.size() < listed.size() + held.size()) {
             return new LastGood(next, instances, answering(missing(all(), instances), answers), now, false);

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
@@ -55,6 +56,12 @@ public final class Node {
     /** Minimum time between two pings, because servers accept only few. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    /** A connection starts one attempt in this time at most, whoever asks for it. */
+    private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** The end of a shorter outage is not logged, because its begin was not either. */
+    private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final AtomicLongFieldUpdater<Node> PROBE =
             AtomicLongFieldUpdater.newUpdater(Node.class, "nextProbeNanos");
 
@@ -76,23 +83,42 @@ public final class Node {
     private volatile long silentSinceNanos;
     private volatile long nextPingNanos;
     private volatile long nextProbeNanos;
+    private volatile long nextAttemptNanos;
 
+    private final Supplier<String> name;
+    private final ChangeLog log;
     private final Ejection ejection;
     private final NodeCounts counts;
 
-    private volatile boolean usableBefore;
+    private boolean usableBefore; // guarded by this, as the next two
+    private boolean wasOutOfReach; // since the connection was lost, or since the start
+    private long lostNanos;
     private volatile long usableSinceNanos;
 
-    /** @param opener connects, and returns at once */
-    Node(Endpoint endpoint, Supplier<ClientConnection> opener, NodeCounts counts, long now) {
+    /**
+     * @param opener connects, and returns at once
+     * @param name the provider in messages
+     * @param log gets a line for each change of the state
+     */
+    Node(
+            Endpoint endpoint,
+            Supplier<ClientConnection> opener,
+            Supplier<String> name,
+            ChangeLog log,
+            NodeCounts counts,
+            long now) {
         this.endpoint = endpoint;
         this.opener = opener;
         this.signNanos = now;
         this.costNanos = now;
         this.nextPingNanos = now;
         this.nextProbeNanos = now;
+        this.nextAttemptNanos = now;
+        this.lostNanos = now;
+        this.name = name;
+        this.log = log;
         this.counts = counts;
-        this.ejection = new Ejection(endpoint, counts, now);
+        this.ejection = new Ejection(name, log, counts, now);
         this.usableSinceNanos = now;
     }
 
@@ -182,6 +208,20 @@ public final class Node {
         }
     }
 
+    /**
+     * A call was given up because another provider answered it first. The time since {@link #begin} is a lower bound of
+     * its response time, so it counts if it is slow, and never as a good answer. The call still {@linkplain #end ends}.
+     */
+    public void outlasted(long tookNanos, long now, UsualTime times) {
+        long usual = times.nanos();
+        double multiple = usual <= 0 ? 1 : (tookNanos + NOISE_NANOS) / (usual + NOISE_NANOS);
+        double sample = Math.min(MAX_SLOW, multiple);
+        if (sample > GOOD && sample > cost(now)) {
+            goodInARow = 0;
+            count(sample, now);
+        }
+    }
+
     private void judge(Outcome outcome, long now) {
         switch (outcome) {
             case ANSWERED -> {
@@ -202,7 +242,30 @@ public final class Node {
     private void alive(long now) {
         signNanos = now;
         if (silent) {
+            endSilence(now);
+        }
+    }
+
+    private synchronized void endSilence(long now) {
+        if (silent) {
             silent = false;
+            long lasted = now - silentSinceNanos;
+            log.changed(
+                    Level.INFO,
+                    () -> name.get() + " gives signs of life again; it was silent for " + ChangeTexts.time(lasted));
+        }
+    }
+
+    private synchronized void beginSilence(long now) {
+        if (!silent) {
+            long lasts = now - signNanos;
+            int calls = inFlight.get();
+            silentSinceNanos = now;
+            silent = true;
+            log.changed(
+                    Level.WARN,
+                    () -> name.get() + " is silent: nothing arrived from it for " + ChangeTexts.time(lasts)
+                            + " although " + calls + " calls wait; other providers get the new calls");
         }
     }
 
@@ -213,7 +276,7 @@ public final class Node {
         if (good == GOOD_IN_A_ROW && (cost > GOOD || ejection.isNow(now))) {
             cost = multiple;
             costNanos = now;
-            ejection.end();
+            ejection.end(now);
         }
         count(Math.min(MAX_SLOW, multiple), now);
     }
@@ -309,8 +372,7 @@ public final class Node {
         if (now - signNanos < silence || current.isHeardAfter(now - silence) || now - nextPingNanos < 0) {
             return false;
         }
-        silentSinceNanos = now;
-        silent = true;
+        beginSilence(now);
         ping(current, now);
         return true;
     }
@@ -330,10 +392,11 @@ public final class Node {
 
     // ---- maintenance, by the survey of a cluster
 
-    /** Notices that the node became usable. A node that comes back may be another process, so its past is forgotten. */
-    void look(long now) {
+    /** Notices that the node became usable. A process that came back is another one, so it starts without a past. */
+    synchronized void look(long now) {
         boolean usable = isUsable();
         if (usable && !usableBefore) {
+            sayConnected(now);
             usableSinceNanos = now;
             known = false;
             silent = false;
@@ -342,12 +405,44 @@ public final class Node {
             costNanos = now;
             ejection.clear(calls.sum(), now);
         }
+        if (!usable) {
+            lostNanos = usableBefore ? now : lostNanos;
+            ClientConnection current = connection;
+            wasOutOfReach |= current != null
+                    && !current.isConnecting()
+                    && !current.lastFailure().isEmpty();
+        }
+        ejection.look(now);
         usableBefore = usable;
+    }
+
+    private void sayConnected(long now) {
+        long lasted = now - lostNanos;
+        if (wasOutOfReach && lasted >= MIN_OUTAGE_NANOS) {
+            log.changed(
+                    Level.INFO,
+                    () -> name.get() + " is connected; it was out of reach for " + ChangeTexts.time(lasted));
+        }
+        wasOutOfReach = false;
+    }
+
+    /** The time since which it is out of reach, as far as calls have noticed; 0 if it is connected. */
+    public synchronized long outOfReachNanos(long now) {
+        return usableBefore ? 0 : Math.max(0, now - lostNanos);
     }
 
     /** The time since which the node is usable. */
     long usableSinceNanos() {
         return usableSinceNanos;
+    }
+
+    /** Whether the last attempt to connect that calls started is long enough ago. */
+    boolean isAttemptDue(long now) {
+        return now - nextAttemptNanos >= 0;
+    }
+
+    void attempted(long now) {
+        nextAttemptNanos = now + BETWEEN_ATTEMPTS_NANOS;
     }
 
     /** Whether the pause after the last probe is over. */

@@ -11,6 +11,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
@@ -30,10 +32,12 @@ public final class Nodes {
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
+
     private static final class Shared {
         final Node node;
-        int users;
-        int releases; // number of times that the last user released it
+        final List<String> services = new ArrayList<>(); // of the references that use it, with repetitions
+        int releases; // the number of times that nobody used it
 
         Shared(Node node) {
             this.node = node;
@@ -63,18 +67,24 @@ public final class Nodes {
         this.timer = timer;
     }
 
-    /** Returns the node of an endpoint. It will connect soon. */
-    Node share(Endpoint endpoint) {
+    /**
+     * The node of an endpoint, which connects soon.
+     *
+     * @param service the service of the reference, for messages
+     */
+    Node share(Endpoint endpoint, String service) {
         Node node;
         synchronized (this) {
             Shared known = byEndpoint.get(endpoint);
             if (known != null) {
-                known.users++;
+                known.services.add(service);
                 return known.node;
             }
-            node = new Node(endpoint, () -> connect.apply(endpoint), counts, clock.nanoTime());
+            ChangeLog log = new ChangeLog(LOG, clock, timer);
+            node = new Node(
+                    endpoint, () -> connect.apply(endpoint), () -> name(endpoint), log, counts, clock.nanoTime());
             Shared shared = new Shared(node);
-            shared.users = 1;
+            shared.services.add(service);
             byEndpoint.put(endpoint, shared);
             if (!pace.take(clock.nanoTime())) {
                 unopened.add(node);
@@ -91,6 +101,14 @@ public final class Nodes {
             opening = true;
             schedule(this::openSome, OPEN_EVERY_MILLIS, TimeUnit.MILLISECONDS);
         }
+    }
+
+    /** The address with the services that it is used for. */
+    private synchronized String name(Endpoint endpoint) {
+        Shared shared = byEndpoint.get(endpoint);
+        return shared == null || shared.services.isEmpty()
+                ? endpoint.toString()
+                : endpoint + " of " + ChangeTexts.services(shared.services);
     }
 
     private void openSome() {
@@ -115,7 +133,7 @@ public final class Nodes {
 
     private boolean isUsed(Node node) {
         Shared shared = byEndpoint.get(node.endpoint());
-        return shared != null && shared.node == node && shared.users > 0;
+        return shared != null && shared.node == node && !shared.services.isEmpty();
     }
 
     /** Whether an additional attempt to connect may start now, besides the regular attempts of the connections. */
@@ -123,9 +141,9 @@ public final class Nodes {
         return pace.take(clock.nanoTime());
     }
 
-    synchronized void giveBack(Node node) {
+    synchronized void giveBack(Node node, String service) {
         Shared shared = byEndpoint.get(node.endpoint());
-        if (shared == null || shared.node != node || --shared.users > 0) {
+        if (shared == null || shared.node != node || !shared.services.remove(service) || !shared.services.isEmpty()) {
             return;
         }
         int release = ++shared.releases;
@@ -134,7 +152,7 @@ public final class Nodes {
 
     private void close(Shared shared, int release) {
         synchronized (this) {
-            if (shared.users > 0 || shared.releases != release) {
+            if (!shared.services.isEmpty() || shared.releases != release) {
                 return;
             }
             byEndpoint.remove(shared.node.endpoint(), shared);

@@ -1,9 +1,11 @@
 package tern.rpc.cluster;
 
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -11,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
@@ -24,6 +27,9 @@ final class SharedSources {
 
     /** Maximum number of providers of one source. Further ones are ignored. */
     static final int MAX_INSTANCES = 200_000;
+
+    /** Addresses that stand for all addresses of a machine. */
+    private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
@@ -46,10 +52,12 @@ final class SharedSources {
     }
 
     /**
-     * Passes every snapshot to the listener, beginning with the current one. The listener runs on any thread, one call
-     * at a time.
+     * Passes every snapshot to the listener, the current one at once. The listener runs on any thread, one call at a
+     * time.
+     *
+     * @param service the service of the reference, for messages
      */
-    Subscription subscribe(EndpointSource source, Consumer<EndpointSnapshot> listener) {
+    Subscription subscribe(EndpointSource source, String service, Consumer<EndpointSnapshot> listener) {
         Shared shared;
         boolean first;
         synchronized (this) {
@@ -58,7 +66,7 @@ final class SharedSources {
             first = byKey.size() > before;
             shared.users++;
         }
-        shared.add(listener);
+        shared.add(service, listener);
         if (first) {
             source.start(shared::heard);
         }
@@ -70,7 +78,7 @@ final class SharedSources {
 
             @Override
             public void close() {
-                shared.listeners.remove(listener);
+                shared.remove(service, listener);
                 release(shared);
             }
         };
@@ -94,20 +102,50 @@ final class SharedSources {
     private final class Shared {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
-        private final Coalescing coalescing = new Coalescing(); // guarded by this, like the four fields below
+        private final ChangeLog log = new ChangeLog(LOG, clock, timer);
+        private final Coalescing coalescing = new Coalescing(); // guarded by this, as the next seven
+        private final List<String> services = new ArrayList<>(); // of the references, with repetitions
+        private long stateSinceNanos = clock.nanoTime();
         private EndpointSnapshot told = EndpointSnapshot.unknown(Instant.now(), "");
         private EndpointSnapshot latest = told;
         private boolean waiting;
         private boolean namedAsTooLong;
-        private int users; // guarded by the enclosing SharedSources
+        private boolean namedAsWildcard;
+        private int users; // guarded by the sources
 
         Shared(EndpointSource source) {
             this.source = source;
         }
 
-        synchronized void add(Consumer<EndpointSnapshot> listener) {
+        synchronized void add(String service, Consumer<EndpointSnapshot> listener) {
+            services.add(service);
             listeners.add(listener);
             listener.accept(told);
+        }
+
+        synchronized void remove(String service, Consumer<EndpointSnapshot> listener) {
+            services.remove(service);
+            listeners.remove(listener);
+        }
+
+        private synchronized String service() {
+            return services.isEmpty() ? "an unused service" : ChangeTexts.services(services);
+        }
+
+        /** Writes a line if the state changed, except for the usual start. */
+        private void log(EndpointSnapshot before, EndpointSnapshot now) {
+            boolean isNew = before.state() != now.state()
+                    || (!now.why().isEmpty() && !before.why().equals(now.why()));
+            long lasted = clock.nanoTime() - stateSinceNanos;
+            stateSinceNanos = isNew ? clock.nanoTime() : stateSinceNanos;
+            boolean isUsualStart = before.state() == EndpointSnapshot.State.UNKNOWN
+                    && now.state() == EndpointSnapshot.State.FRESH
+                    && before.why().isEmpty();
+            if (isNew && !isUsualStart) {
+                log.changed(
+                        now.state() == EndpointSnapshot.State.FRESH ? Level.INFO : Level.WARN,
+                        () -> ChangeTexts.changed(source.toString(), service(), before, now, lasted));
+            }
         }
 
         synchronized void heard(EndpointSnapshot snapshot) {
@@ -140,6 +178,7 @@ final class SharedSources {
 
         private void pass() {
             coalescing.passed(clock.nanoTime());
+            log(told, latest);
             told = latest;
             for (Consumer<EndpointSnapshot> listener : listeners) {
                 try {
@@ -151,6 +190,43 @@ final class SharedSources {
         }
 
         private EndpointSnapshot bounded(EndpointSnapshot snapshot) {
+            return shortened(withoutWildcards(snapshot));
+        }
+
+        /** Leaves out addresses such as 0.0.0.0. A connection to them would reach this machine. */
+        private EndpointSnapshot withoutWildcards(EndpointSnapshot snapshot) {
+            List<Instance> usable = snapshot.instances();
+            String refused = "";
+            for (Instance instance : snapshot.instances()) {
+                if (WILDCARDS.contains(instance.endpoint().host())) {
+                    refused = instance.endpoint().toString();
+                }
+            }
+            if (refused.isEmpty()) {
+                namedAsWildcard = false;
+                return snapshot;
+            }
+            usable = usable.stream()
+                    .filter(instance -> !WILDCARDS.contains(instance.endpoint().host()))
+                    .toList();
+            if (!namedAsWildcard) {
+                namedAsWildcard = true;
+                LOG.warn(
+                        "{} lists {} for {}, which cannot be a provider and is left out; look at the address that it"
+                                + " registers",
+                        source,
+                        refused,
+                        service());
+            }
+            boolean isEmpty = usable.isEmpty() && snapshot.state() == EndpointSnapshot.State.FRESH;
+            return new EndpointSnapshot(
+                    isEmpty ? EndpointSnapshot.State.EMPTY : snapshot.state(),
+                    usable,
+                    snapshot.since(),
+                    isEmpty ? refused + " cannot be a provider" : snapshot.why());
+        }
+
+        private EndpointSnapshot shortened(EndpointSnapshot snapshot) {
             List<Instance> instances = snapshot.instances();
             if (instances.size() <= MAX_INSTANCES) {
                 namedAsTooLong = false;

@@ -100,7 +100,7 @@ final class Survey {
         if (unheard) {
             nextNanos.set(now + SOON_NANOS);
         }
-        attemptOne(targets);
+        attempt(targets, now);
         suspectOne(targets, median, now);
     }
 
@@ -109,17 +109,20 @@ final class Survey {
         target.callsOfLastMinute(now);
     }
 
-    /** Starts an attempt to connect to one unreachable provider, a different one each time. */
-    private void attemptOne(List<Target> targets) {
+    /** Starts attempts to connect to the providers out of reach, one in half a second for each. */
+    private void attempt(List<Target> targets, long now) {
         for (int i = 0; i < targets.size(); i++) {
-            Target target = targets.get(Math.floorMod(turn++, targets.size()));
+            Target target = targets.get(Math.floorMod(turn, targets.size()));
             Node node = target.node();
-            if (node.opened() != null && !node.isUsable() && !node.isConnecting()) {
-                if (nodes.mayAttempt()) {
-                    target.connection().connectSoon();
+            boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
+            if (isLost && node.isAttemptDue(now)) {
+                if (!nodes.mayAttempt()) {
+                    return; // begins with this one the next time
                 }
-                return;
+                node.attempted(now);
+                target.connection().connectSoon();
             }
+            turn++;
         }
     }
 

@@ -17,7 +17,9 @@ public final class Target implements Candidate {
     private final LastMinute lastMinute;
     private volatile Attributes attributes;
     private volatile boolean held;
-    private volatile double relativeWeight = 1; // a multiple of the mean weight
+    private boolean drains; // used by one change of the list at a time
+    private volatile long drainsSinceNanos; // valid while it drains
+    private volatile double relativeWeight = 1; // 1 is the mean
 
     Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes, long now) {
         this.node = node;
@@ -56,12 +58,21 @@ public final class Target implements Candidate {
         return attributes;
     }
 
-    void attributes(Attributes current, boolean isHeld) {
+    void attributes(Attributes current, boolean isHeld, long now) {
+        if (current.draining() && !drains) {
+            drainsSinceNanos = now;
+        }
+        drains = current.draining();
         attributes = current;
         held = isHeld;
     }
 
-    /** Whether the source no longer lists the provider although it still answers. */
+    /** The time since which it asks for no new calls, while it does. */
+    long drainsForNanos(long now) {
+        return now - drainsSinceNanos;
+    }
+
+    /** Whether the source does not list the provider any more, but it still answers. */
     public boolean isHeld() {
         return held;
     }

@@ -11,6 +11,11 @@ public final class UsualTime {
 
     private volatile long nanos;
 
+    /** The usual time; 0 if there was no call. */
+    long nanos() {
+        return nanos;
+    }
+
     /**
      * Adds the duration of a call.
      *

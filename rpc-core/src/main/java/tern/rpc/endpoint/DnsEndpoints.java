@@ -105,7 +105,7 @@ public final class DnsEndpoints implements EndpointSource {
             } catch (UnknownHostException e) {
                 failed.add(host);
                 if (failedFirst(i)) {
-                    LOG.warn("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
+                    LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
                 }
             } catch (RuntimeException e) { // not rethrown, because that would end the schedule
                 failed.add(host);

@@ -136,6 +136,46 @@ class HedgedCallTest {
         assertThat(hedges()).isEqualTo(1);
     }
 
+    private double responseTime(Endpoint endpoint) {
+        return client.references().get(0).cluster().providers().stream()
+                .filter(provider -> provider.endpoint().equals(endpoint))
+                .findFirst()
+                .orElseThrow()
+                .cost();
+    }
+
+    @Test
+    void timeOfTheLoserCountsForItsProvider() throws Exception {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+        CompletableFuture<String> result = service.find();
+        PendingCall second = second();
+        Endpoint slow = network.sent.get(0).endpoint();
+        assertThat(responseTime(slow)).isLessThan(2);
+
+        now.addAndGet(Duration.ofMillis(400).toNanos());
+        second.answer(answer("second"));
+
+        assertThat(result.get()).isEqualTo("second");
+        assertThat(responseTime(slow)).isBetween(9.0, 11.0);
+    }
+
+    @Test
+    void loserThatWasQuickSoFarCountsNothing() throws Exception {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+        CompletableFuture<String> result = service.find();
+        second();
+        Endpoint late = network.sent.get(1).endpoint();
+        double before = responseTime(late);
+
+        now.addAndGet(Duration.ofMillis(5).toNanos());
+        first().answer(answer("first"));
+
+        assertThat(result.get()).isEqualTo("first");
+        assertThat(responseTime(late)).isLessThanOrEqualTo(before);
+    }
+
     @Test
     void blockingCallIsHedgedToo() throws Exception {
         Service service = hedged(ONE, TWO);

@@ -7,12 +7,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
@@ -41,7 +43,14 @@ class BalancersTest {
         for (int i = 0; i < weights.length; i++) {
             Open open = new Open(new Endpoint("10.0.0." + i, 20880));
             connections.add(open);
-            Node node = new Node(open.endpoint(), () -> open, new NodeCounts(), 0);
+            Node node = new Node(
+                    open.endpoint(),
+                    () -> open,
+                    open.endpoint()::toString,
+                    new ChangeLog(
+                            LoggerFactory.getLogger(BalancersTest.class), () -> 0, new ScheduledThreadPoolExecutor(0)),
+                    new NodeCounts(),
+                    0);
             node.connection();
             targets.add(
                     new Target(node, figures, AttemptBudget.forRetries(() -> 0), Attributes.ofWeight(weights[i]), 0));
@@ -166,7 +175,7 @@ class BalancersTest {
     }
 
     private static void tag(Target target, String tag) {
-        target.attributes(Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, tag)), false);
+        target.attributes(Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, tag)), false, 0);
     }
 
     @Test
@@ -174,7 +183,7 @@ class BalancersTest {
         List<Target> targets =
                 targets(100, 100, 100, 100).stream().map(Target.class::cast).toList();
         targets.forEach(target ->
-                target.attributes(Attributes.DEFAULT.withZone(targets.indexOf(target) < 2 ? "near" : "far"), false));
+                target.attributes(Attributes.DEFAULT.withZone(targets.indexOf(target) < 2 ? "near" : "far"), false, 0));
         Group group = new Group(targets, ClusterSettings.DEFAULT.withZone("near"));
         Predicate<Candidate> isNear = candidate -> candidate.attributes().zone().equals("near");
 

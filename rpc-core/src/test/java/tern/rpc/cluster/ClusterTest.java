@@ -32,8 +32,10 @@ import tern.rpc.transport.IdleConnection;
 class ClusterTest {
 
     private static final long TICK = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private long now;
+    private final UsualTime usual = new UsualTime();
     private final Timer timer = new Timer();
     private final ClusterParts parts = new ClusterParts(() -> now, timer, 1);
     private final Map<Endpoint, Peer> peers = new HashMap<>();
@@ -142,6 +144,7 @@ class ClusterTest {
     private static final class Peer extends IdleConnection {
         private boolean heard = true;
         private int attempts;
+        private boolean open; // whether an attempt to connect succeeds
         private int probes;
         private boolean closed;
 
@@ -157,6 +160,7 @@ class ClusterTest {
         @Override
         public void connectSoon() {
             attempts++;
+            available |= open;
         }
 
         @Override
@@ -405,6 +409,58 @@ class ClusterTest {
     }
 
     @Test
+    void failureSaysThatTheSourceIsOutOfReachAndItsLastListIsEmpty() {
+        cluster.start(Duration.ZERO);
+        source.listener.accept(EndpointSnapshot.stale(List.of(), Instant.EPOCH, "10.0.0.9:2181 does not answer"));
+
+        assertThatThrownBy(this::pick)
+                .hasMessageContaining("looked at shop, which is out of reach since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
+                        + " does not answer; look whether it can be reached");
+    }
+
+    @Test
+    void failureSaysThatAllAddressesAreOfOtherProtocols() {
+        cluster.start(Duration.ZERO);
+        source.lists(Instance.of(new Endpoint("10.0.0.1", 1, "10.0.0.1", "tri")));
+
+        assertThatThrownBy(this::pick)
+                .hasMessageContaining("looked at shop, whose 1 addresses are all of other protocols since"
+                        + " 1970-01-01T00:00:00Z; look at the protocol of the reference");
+    }
+
+    @Test
+    void failureSaysWhyAndSinceWhenAllProvidersAreAvoided() {
+        start(2);
+        pass(SECOND);
+        assertThat(cluster.whyAvoided(now)).isEmpty();
+        cluster.targets().forEach(target -> IntStream.range(0, 5).forEach(i -> call(target, Outcome.FAILED)));
+        now += 3 * SECOND;
+
+        assertThat(cluster.whyAvoided(now))
+                .isEqualTo(
+                        "; all 2 providers failed lately: 10.0.0.0:20880 (5 failures in a row, avoided for 3.0 s, and"
+                                + " for 7.0 s more), 10.0.0.1:20880 (5 failures in a row, avoided for 3.0 s, and for 7.0 s"
+                                + " more); look at their logs");
+    }
+
+    @Test
+    void failureSaysSinceWhenAllProvidersAreAboutToStop() {
+        start(2);
+        Attributes draining = Attributes.DEFAULT.withDraining(true);
+        source.lists(new Instance(instance(0).endpoint(), draining), instance(1));
+        timer.move(10 * SECOND);
+        assertThat(cluster.whyAvoided(now)).isEmpty();
+        source.lists(
+                new Instance(instance(0).endpoint(), draining),
+                new Instance(instance(1).endpoint(), draining));
+        timer.move(20 * SECOND);
+
+        assertThat(cluster.whyAvoided(now))
+                .isEqualTo("; all 2 providers are about to stop and ask for no new calls, the first one for 30 s:"
+                        + " 10.0.0.0:20880, 10.0.0.1:20880; look whether new ones were started");
+    }
+
+    @Test
     void failureSaysThatNoProviderHasTheTag() {
         cluster.start(Duration.ZERO);
         source.lists(instances(2));
@@ -437,7 +493,47 @@ class ClusterTest {
             now += 100 * TICK;
         }
 
-        assertThat(peer(1).attempts).isBetween(9, 10);
+        assertThat(peer(1).attempts).isEqualTo(2);
+    }
+
+    /** The time until a provider gets a call again whose port is open from now on. */
+    private long untilCalled(int number) {
+        Peer back = peer(number);
+        back.open = true;
+        long opened = now;
+        while (now - opened < 10 * SECOND) {
+            timer.move(10 * TICK);
+            for (int i = 0; i < 10; i++) {
+                if (pick().endpoint().equals(back.endpoint())) {
+                    return now - opened;
+                }
+            }
+        }
+        throw new AssertionError("no call in ten seconds");
+    }
+
+    @Test
+    void providerThatWasAwayForLongGetsACallWithinASecond() {
+        start(3);
+        for (int hours = 0; hours < 3; hours++) {
+            peer(1).open = false;
+            peer(1).available = false;
+            pass(3_600 * SECOND + 33 * TICK * hours);
+
+            assertThat(untilCalled(1)).isLessThanOrEqualTo(SECOND);
+        }
+    }
+
+    @Test
+    void oneOfManyProvidersOutOfReachGetsACallWithinASecond() {
+        for (int i = 1; i < 25; i++) {
+            peer(i).open = false;
+            peer(i).available = false;
+        }
+        start(25);
+        pass(60 * SECOND);
+
+        assertThat(untilCalled(17)).isLessThanOrEqualTo(SECOND);
     }
 
     @Test
@@ -449,12 +545,243 @@ class ClusterTest {
                 .containsOnly(instance(1).endpoint());
     }
 
+    private void call(Target target, Outcome outcome) {
+        target.node().begin(now);
+        target.node().end(outcome, TICK, now, usual);
+    }
+
+    /** Calls go on, at any provider. */
+    private void pass(long nanos) {
+        for (long until = now + nanos; now < until; ) {
+            timer.move(100 * TICK);
+            pick();
+        }
+    }
+
+    @Test
+    void eachChangeOfAProviderIsOneLine() {
+        start(3);
+        pass(SECOND);
+        Target ill = cluster.targets().get(0);
+        try (LoggedLines lines = new LoggedLines()) {
+            for (int i = 0; i < 5; i++) {
+                call(ill, Outcome.FAILED);
+                now += 50 * TICK;
+            }
+            pass(SECOND);
+            assertThat(lines.all())
+                    .containsExactly("WARN 10.0.0.0:20880 of Orders is avoided for 10 s while another provider can take"
+                            + " its calls: 5 failures in a row, the first one 200 ms ago");
+            pass(10 * SECOND);
+            assertThat(lines.all()).hasSize(2);
+            assertThat(lines.all().get(1))
+                    .startsWith("INFO 10.0.0.0:20880 of Orders gets calls again, to see whether it is well; it was"
+                            + " avoided for 10");
+
+            IntStream.range(0, 5).forEach(i -> call(ill, Outcome.FAILED));
+            pass(5 * SECOND);
+            assertThat(lines.all()).hasSize(3);
+            assertThat(lines.all().get(2)).contains("is avoided again, for 20 s while");
+
+            IntStream.range(0, 5).forEach(i -> call(ill, Outcome.ANSWERED));
+            pass(30 * SECOND);
+            assertThat(lines.all()).hasSize(4);
+            assertThat(lines.all().get(3)).contains("of Orders answers well again; it was avoided for 5.0 s");
+        }
+    }
+
+    @Test
+    void silenceAndItsEndAreOneLineEach() {
+        start(2);
+        pass(SECOND);
+        Target silent = cluster.targets().get(1);
+        try (LoggedLines lines = new LoggedLines()) {
+            silent.node().begin(now);
+            silent.node().begin(now);
+            for (int i = 0; i < 100; i++) {
+                timer.move(200 * TICK);
+                silent.isAvoided(now);
+                pick();
+            }
+            assertThat(lines.all())
+                    .containsExactly("WARN 10.0.0.1:20880 of Orders is silent: nothing arrived from it for 200 ms"
+                            + " although 2 calls wait; other providers get the new calls");
+
+            silent.node().end(Outcome.ANSWERED, 20 * SECOND, now, usual);
+            silent.node().end(Outcome.ANSWERED, 20 * SECOND, now, usual);
+            pass(10 * SECOND);
+            assertThat(lines.all()).hasSize(2);
+            assertThat(lines.all().get(1))
+                    .isEqualTo("INFO 10.0.0.1:20880 of Orders gives signs of life again; it was silent for 20 s");
+        }
+    }
+
+    @Test
+    void providerThatIsConnectedAgainIsOneLineForAllReferences() {
+        Cluster other = parts.cluster("Stock", "dubbo", source, nodes, ClusterSettings.DEFAULT);
+        start(2);
+        other.start(Duration.ZERO);
+        pass(SECOND);
+        try (LoggedLines lines = new LoggedLines()) {
+            peer(0).available = false;
+            pass(55 * SECOND);
+            peer(0).available = true;
+            pass(SECOND);
+            other.pick(0, "", false, null, now);
+
+            assertThat(lines.all())
+                    .containsExactly("INFO 10.0.0.0:20880 of Orders and 1 other is connected; it was out of reach for"
+                            + " 55 s");
+        }
+    }
+
+    @Test
+    void providerThatFlapsTenTimesASecondCausesFourLinesAMinute() {
+        start(2);
+        pass(SECOND);
+        Target flapping = cluster.targets().get(0);
+        try (LoggedLines lines = new LoggedLines()) {
+            for (int i = 0; i < 600; i++) { // two changes each
+                IntStream.range(0, 5).forEach(j -> call(flapping, Outcome.FAILED));
+                IntStream.range(0, 3).forEach(j -> call(flapping, Outcome.ANSWERED));
+                pass(100 * TICK);
+            }
+
+            assertThat(lines.all()).hasSizeBetween(6, 8);
+            timer.move(20 * SECOND);
+            assertThat(lines.all()).hasSizeBetween(7, 9);
+            assertThat(lines.all().get(lines.all().size() - 1))
+                    .contains("answers well again")
+                    .contains("more changes since the last line");
+        }
+    }
+
+    @Test
+    void callsCauseNoLines() {
+        start(3);
+        try (LoggedLines lines = new LoggedLines()) {
+            for (int i = 0; i < 10_000; i++) {
+                call(pick(), i % 100 == 0 ? Outcome.FAILED : Outcome.ANSWERED);
+                timer.move(TICK);
+            }
+
+            assertThat(lines.all()).isEmpty();
+        }
+    }
+
+    @Test
+    void staleListAndItsEndAreOneLineEachForAllReferences() {
+        Cluster other = parts.cluster("Stock", "dubbo", source, nodes, ClusterSettings.DEFAULT);
+        try (LoggedLines lines = new LoggedLines()) {
+            start(2);
+            other.start(Duration.ZERO);
+            assertThat(lines.all()).as("the usual start").isEmpty();
+
+            timer.move(5 * SECOND);
+            source.listener.accept(
+                    EndpointSnapshot.stale(List.of(instances(2)), Instant.EPOCH, "10.0.0.9:2181 does not answer"));
+            timer.move(60 * SECOND);
+            source.lists(instances(2));
+
+            assertThat(lines.all())
+                    .containsExactly(
+                            "WARN The list of Orders and 1 other from shop is STALE: 10.0.0.9:2181 does not answer; the"
+                                    + " last 2 providers stay",
+                            "INFO The list of Orders and 1 other from shop is FRESH, after 60 s as STALE; it has 2"
+                                    + " providers");
+        }
+    }
+
+    @Test
+    void listThatFlapsCausesFourLinesAMinute() {
+        start(2);
+        try (LoggedLines lines = new LoggedLines()) {
+            for (int i = 0; i < 600; i++) {
+                source.listener.accept(
+                        i % 2 == 0
+                                ? EndpointSnapshot.stale(List.of(instances(2)), Instant.EPOCH, "gone")
+                                : EndpointSnapshot.heard(List.of(instances(2)), Instant.EPOCH));
+                timer.move(100 * TICK);
+            }
+
+            assertThat(lines.all()).hasSizeBetween(2, 8);
+            timer.move(20 * SECOND);
+            assertThat(lines.all().get(lines.all().size() - 1)).contains("is FRESH");
+        }
+    }
+
+    @Test
+    void twoSlowProvidersAreBothProbed() {
+        start(5);
+        pass(SECOND);
+        for (Target target : cluster.targets()) {
+            IntStream.range(0, 50).forEach(i -> call(target, Outcome.ANSWERED));
+        }
+        for (Target slow : cluster.targets().subList(1, 3)) {
+            slow.node().begin(now);
+            slow.node().end(Outcome.ANSWERED, 20 * TICK, now, usual);
+        }
+        List<Target> probed = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            timer.move(100 * TICK);
+            pick();
+            Target next = cluster.takeProbe("", false, now);
+            if (next != null) {
+                probed.add(next);
+            }
+        }
+
+        assertThat(probed).containsExactlyInAnyOrderElementsOf(cluster.targets().subList(1, 3));
+    }
+
+    @Test
+    void probeIsOnlyForProvidersThatMayTakeTheCall() {
+        cluster.start(Duration.ZERO);
+        source.lists(
+                new Instance(instance(0).endpoint(), Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, "gray"))),
+                instance(1),
+                instance(2));
+        pass(SECOND);
+        call(cluster.targets().get(0), Outcome.FAILED);
+        pass(100 * TICK);
+
+        assertThat(cluster.takeProbe("", false, now)).isNull();
+        assertThat(cluster.takeProbe("gray", false, now))
+                .isSameAs(cluster.targets().get(0));
+    }
+
     @Test
     void endpointsOfAnotherProtocolAreLeftOut() {
         cluster.start(Duration.ZERO);
         source.lists(Instance.of(new Endpoint("10.0.0.1", 1, "10.0.0.1", "tri")), instance(5));
 
         assertThat(listed()).containsExactly(instance(5).endpoint());
+    }
+
+    @Test
+    void wildcardAddressIsLeftOutWithOneWarning() {
+        try (LoggedLines lines = new LoggedLines()) {
+            cluster.start(Duration.ZERO);
+            source.lists(Instance.of(new Endpoint("0.0.0.0", 20880)), instance(1));
+            source.lists(Instance.of(new Endpoint("0.0.0.0", 20880)), instance(1), instance(2));
+            timer.move(SECOND);
+
+            assertThat(listed())
+                    .containsExactly(instance(1).endpoint(), instance(2).endpoint());
+            assertThat(lines.all())
+                    .containsExactly("WARN shop lists 0.0.0.0:20880 for Orders, which cannot be a provider and is left"
+                            + " out; look at the address that it registers");
+        }
+    }
+
+    @Test
+    void listOfWildcardAddressesIsEmpty() {
+        cluster.start(Duration.ZERO);
+        source.lists(Instance.of(new Endpoint("::", 20880)));
+
+        assertThatThrownBy(this::pick)
+                .hasMessageContaining(
+                        "whose list is empty since 1970-01-01T00:00:00Z: [::]:20880 cannot be a provider");
     }
 
     @Test

@@ -2,8 +2,11 @@ package tern.rpc.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -18,11 +21,13 @@ class NodeTest {
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();
     private final NodeCounts counts = new NodeCounts();
+    private final ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(0); // never used
     private long now = -5_000; // a monotonic clock may start below zero
     private final Node node = node();
 
     private Node node() {
-        Node made = new Node(peer.endpoint(), () -> peer, counts, now);
+        ChangeLog log = new ChangeLog(LoggerFactory.getLogger(NodeTest.class), () -> now, timer);
+        Node made = new Node(peer.endpoint(), () -> peer, peer.endpoint()::toString, log, counts, now);
         made.connection();
         return made;
     }

@@ -1,0 +1,82 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.event.Level;
+import tern.rpc.NanoClock;
+
+/**
+ * Writes one line for each change of the state of one thing, such as a provider. If it changes often, four lines are
+ * written at once and then four a minute. The last change is always written, if necessary later. Thread-safe.
+ */
+final class ChangeLog {
+
+    private static final int AT_ONCE = 4;
+    private static final int SECONDS_BETWEEN = 15;
+
+    /** A change whose line waits. */
+    private record Change(Level level, Supplier<String> text) {}
+
+    private final Logger log;
+    private final NanoClock clock;
+    private final ScheduledExecutorService timer;
+    private final Pace pace;
+    private @Nullable Change waiting; // guarded by this, as the next two
+    private int skipped;
+    private boolean scheduled;
+
+    /** @param timer writes lines that had to wait */
+    ChangeLog(Logger log, NanoClock clock, ScheduledExecutorService timer) {
+        this.log = log;
+        this.clock = clock;
+        this.timer = timer;
+        this.pace = new Pace(AT_ONCE, 1.0 / SECONDS_BETWEEN, clock.nanoTime());
+    }
+
+    /**
+     * A change has happened.
+     *
+     * @param text called if the line is written, on any thread
+     */
+    synchronized void changed(Level level, Supplier<String> text) {
+        skipped += waiting == null ? 0 : 1;
+        waiting = new Change(level, text);
+        if (!scheduled) {
+            write();
+        }
+    }
+
+    private synchronized void writeLater() {
+        scheduled = false;
+        write();
+    }
+
+    private void write() {
+        Change last = waiting;
+        if (last == null) {
+            return;
+        }
+        if (!pace.take(clock.nanoTime())) {
+            schedule();
+            return;
+        }
+        String text = last.text().get();
+        String line = skipped == 0 ? text : text + " (there were " + skipped + " more changes since the last line)";
+        log.atLevel(last.level()).log(line);
+        waiting = null;
+        skipped = 0;
+    }
+
+    private void schedule() {
+        try {
+            timer.schedule(this::writeLater, SECONDS_BETWEEN, TimeUnit.SECONDS);
+            scheduled = true;
+        } catch (RejectedExecutionException e) {
+            log.debug("The client is closed, so a change is not logged", e);
+        }
+    }
+}
