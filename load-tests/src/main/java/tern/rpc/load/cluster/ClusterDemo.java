@@ -51,7 +51,7 @@ public final class ClusterDemo {
     }
 
     private boolean run(Path jar, int rate) throws IOException, InterruptedException {
-        try (EmbeddedZooKeeper zooKeeper = EmbeddedZooKeeper.start()) {
+        try (EmbeddedZooKeeper zooKeeper = EmbeddedZooKeeper.start(work.resolve("zookeeper"))) {
             try {
                 say("ZooKeeper runs at " + zooKeeper.url() + ". Starting three providers ...");
                 for (int i = 1; i <= PROVIDERS; i++) {

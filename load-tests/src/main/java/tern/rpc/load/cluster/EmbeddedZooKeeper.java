@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
-/** A ZooKeeper in this process, at a free port of the loopback address. Its data is deleted at the end. */
+/** A ZooKeeper in this process, at a free port of the loopback address. It starts without data. */
 final class EmbeddedZooKeeper implements AutoCloseable {
 
     private static final int TICK_MILLIS = 500;
@@ -24,8 +24,10 @@ final class EmbeddedZooKeeper implements AutoCloseable {
         this.sockets = sockets;
     }
 
-    static EmbeddedZooKeeper start() throws IOException, InterruptedException {
-        Path data = Files.createTempDirectory("zookeeper");
+    /** @param data a folder, which is emptied at the start and at the end */
+    static EmbeddedZooKeeper start(Path data) throws IOException, InterruptedException {
+        delete(data);
+        Files.createDirectories(data);
         ZooKeeperServer server = new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS);
         server.setMaxSessionTimeout(MAX_SESSION_MILLIS);
         ServerCnxnFactory sockets =
@@ -42,11 +44,21 @@ final class EmbeddedZooKeeper implements AutoCloseable {
     @Override
     public void close() {
         sockets.shutdown();
-        try (Stream<Path> files = Files.walk(data)) {
-            files.sorted(Comparator.reverseOrder())
-                    .forEach(file -> file.toFile().delete());
+        try {
+            delete(data);
         } catch (IOException e) {
             System.err.println(data + " could not be deleted: " + e.getMessage());
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
         }
     }
 }
