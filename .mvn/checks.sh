@@ -1,5 +1,5 @@
-# Functions for mvnw, demo and the scripts under load-tests: one line for a missing or old JDK, and for a first build
-# without network. Plain sh.
+# Functions for mvnw, demo and the scripts under load-tests. They print one line if the JDK is missing or too old, or if
+# a first build has no network. Plain sh.
 
 # Ends the script called $1 unless JAVA_HOME or the PATH leads to a JDK, 17 or later.
 check_jdk() {
@@ -13,7 +13,7 @@ check_jdk() {
   fi
   checked_home="${checked_java%/bin/java}"
   checked_version=''
-  if [ -f "$checked_home/release" ]; then # saves the start of a JVM
+  if [ -f "$checked_home/release" ]; then # avoids starting a JVM
     checked_version="$(sed -n 's/^JAVA_VERSION="\(1\.\)\{0,1\}\([0-9]*\).*/\2/p' "$checked_home/release")"
   fi
   if [ -z "$checked_version" ]; then
@@ -23,13 +23,13 @@ check_jdk() {
   [ "$checked_version" -ge 17 ] || checks_failed "$1" "found Java $checked_version at $checked_home"
 }
 
-# The name of the script and what was found.
+# Arguments: the name of the script, and the JDK that was found.
 checks_failed() {
   echo "$1: $2, but Tern RPC needs JDK 17 or later; install one, or set JAVA_HOME to it" >&2
   exit 1
 }
 
-# Whether this is the first build: the local repository $1 has no library of the project yet.
+# Whether this is the first build: the local repository $1 lacks libraries that the project needs.
 is_first_build() {
   [ ! -d "$1/io/netty/netty-common" ] || [ ! -d "$1/org/springframework/boot/spring-boot" ]
 }
@@ -60,7 +60,7 @@ can_read_project() {
   "$checked_maven" -q -B -N "$@" validate >/dev/null 2>&1
 }
 
-# Says in one line that the network is missing, if Maven failed to download something into the repository $1.
+# Prints one line about the missing network if Maven failed to download something into the repository $1.
 explain_failed_downloads() {
   checked_missing="$(find "$1" -name '*.lastUpdated' 2>/dev/null | sed 's/\.lastUpdated$//; s|.*/||' | head -n 1)" || :
   [ -n "$checked_missing" ] || return 1

@@ -1,4 +1,4 @@
-"""Links that leave docs/, such as the one to README.md of the project, lead to the repository."""
+"""Makes links that leave docs/, such as the one to the project's README.md, lead to the repository."""
 
 import posixpath
 import re

@@ -1,4 +1,4 @@
-# The cases of gRPC's interop suites that need neither TLS nor credentials of a cloud; sourced.
+# The cases of gRPC's interop suites that need neither TLS nor cloud credentials. Sourced by other scripts.
 # shellcheck shell=bash disable=SC2034
 interop_cases=(
     empty_unary large_unary client_streaming server_streaming ping_pong empty_stream
@@ -7,16 +7,16 @@ interop_cases=(
     rpc_soak channel_soak
 )
 
-# The Java client alone has these.
+# Only the Java client has these cases.
 compression_cases=(
     client_compressed_unary server_compressed_unary client_compressed_streaming server_compressed_streaming
 )
 
-# What Tern's client can ask of grpc-java's server: that one does not look whether requests are compressed, and Tern
-# compresses the requests of a stream all or not at all.
+# The cases that Tern's client can run against grpc-java's server. That server does not check whether requests are
+# compressed, and Tern compresses either all requests of a stream or none.
 tern_compression_cases=(client_compressed_unary_noprobe server_compressed_unary server_compressed_streaming)
 
-# Failures count, not milliseconds: a machine that builds something else meanwhile is slow.
+# The time limits are long, because the machine may be busy. Only failures matter.
 soak_flags=(
     --soak_iterations=50 --soak_overall_timeout_seconds=50 --soak_per_iteration_max_acceptable_latency_ms=20000
 )

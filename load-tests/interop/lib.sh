@@ -1,12 +1,12 @@
-# What the scripts of this folder share; they source it. Each runs one suite against a server at host:port:
+# Common functions, sourced by the scripts of this folder. Each script runs one suite against a server at host:port:
 #
 #   begin h2spec "$@"               names the suite, reads host:port
-#   run_case NAME COMMAND ...       counts a case; it fails when the command does, or takes longer than CASE_SECONDS
-#   expect NAME REGEX COMMAND ...   counts a case; it fails unless the command's output matches
-#   result NAME ok|failed           counts a case that something else ran
+#   run_case NAME COMMAND ...       counts a case; it fails if the command fails or takes longer than CASE_SECONDS
+#   expect NAME REGEX COMMAND ...   counts a case; it fails if the command's output does not match
+#   result NAME ok|failed           counts a case that another program ran
 #   finish [EXPECTED]               compares with known-failures.txt and prints the summary
 #
-# A suite ends with 0 when it went as known-failures.txt says, with 1 when not, and with 2 when it could not run.
+# A suite exits with 0 if its results match known-failures.txt, with 1 if not, and with 2 if it could not run.
 # shellcheck shell=bash disable=SC2034
 set -euo pipefail
 
@@ -14,7 +14,7 @@ interop="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 root="$(cd "$interop/../.." && pwd)"
 . "$root/.mvn/checks.sh"
 check_jdk load-tests/interop
-tools="$root/load-tests/target/interop" # everything that is installed or written, ignored by git
+tools="$root/load-tests/target/interop" # for everything that is installed or written; ignored by git
 protos="$interop/src/main/protobuf"
 KNOWN_FAILURES="${KNOWN_FAILURES:-$interop/known-failures.txt}"
 CASE_SECONDS="${CASE_SECONDS:-60}"
@@ -24,11 +24,11 @@ die() {
     exit 2
 }
 
-need() { # program, what to do when it is missing
+need() { # program, advice for the case that it is missing
     command -v "$1" >/dev/null || die "needs $1 on the path; $2"
 }
 
-# The suite's name and the arguments of its script, host:port.
+# Arguments: the name of the suite, and the arguments of its script (host:port).
 begin() {
     suite="$1"
     if [[ $# -ne 2 || ! "$2" =~ ^([^:]+):([0-9]{1,5})$ ]]; then
@@ -41,7 +41,7 @@ begin() {
     start_counting
 }
 
-# It may be starting at this moment.
+# The server may still be starting.
 wait_for_server() {
     local tries
     for ((tries = 0; tries < 100; tries++)); do
@@ -79,7 +79,7 @@ run_case() { # case, command ...
     fi
 }
 
-expect() { # case, extended regular expression in which a dot is a line feed too, command ...
+expect() { # case, extended regular expression whose dot also matches a line feed, command ...
     local name="$1" wanted="$2" output
     shift 2
     output="$(timeout --kill-after=5 "$CASE_SECONDS" "$@" 2>&1 </dev/null)" || true
@@ -92,7 +92,7 @@ expect() { # case, extended regular expression in which a dot is a line feed too
     fi
 }
 
-# Runs a client that prints "ok CASE" or "failed CASE REASON" for each case, and finishes. When the client itself fails,
+# Runs a client that prints "ok CASE" or "failed CASE REASON" for each case, and finishes. If the client itself fails,
 # "ended" is a failed case.
 run_client() { # number of cases, command ...
     local verdict name _ output="$tools/logs/$suite.out"
@@ -108,8 +108,7 @@ run_client() { # number of cases, command ...
     finish "$1"
 }
 
-# Prints "suite passed/total". The number of cases that there have to be, if given, keeps a run from passing for want of
-# cases.
+# Prints "suite passed/total". If the expected number of cases is given, a run with fewer cases fails.
 finish() {
     local known unexpected gone bad status=0
     bad=$(sort -u "$failed" | wc -l)
@@ -133,7 +132,7 @@ finish() {
     return "$status"
 }
 
-# Installs a Go program once; prints where it is.
+# Installs a Go program once and prints its path.
 go_tool() { # package@version
     need go "install Go, https://go.dev/dl"
     local folder="$tools/go/${1//[^A-Za-z0-9.]/-}" package="${1%@*}"
@@ -150,7 +149,7 @@ grpcurl_tool() {
     go_tool github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4
 }
 
-# A Python with the packages of clients/python/requirements.txt; prints where it is.
+# Installs a Python with the packages of clients/python/requirements.txt once and prints its path.
 python_tool() {
     need python3 "install Python 3.9 or later"
     local folder="$tools/python" wanted="$interop/clients/python/requirements.txt"
@@ -164,7 +163,7 @@ python_tool() {
     printf '%s\n' "$folder/bin/python"
 }
 
-# The packages of a folder's package.json; prints the folder of its node_modules.
+# Installs the packages of a folder's package.json and prints the folder of its node_modules.
 node_modules() { # folder below clients
     need node "install Node 20 or later"
     need npm "install Node 20 or later, with npm"
@@ -185,7 +184,7 @@ java_program() {
     printf '%s\n' "${JAVA_HOME:+$JAVA_HOME/bin/}java"
 }
 
-# gRPC's own Java client and server for these suites; prints a class path.
+# Builds gRPC's own Java client and server for these suites and prints their class path.
 grpc_java() {
     local folder="$tools/grpc-java" wanted="$interop/grpc-java/pom.xml"
     if ! cmp -s "$wanted" "$folder/installed.xml"; then
@@ -200,7 +199,7 @@ grpc_java() {
     printf '%s\n' "$folder/lib/*"
 }
 
-# Builds the programs of this module; prints a class path.
+# Builds the programs of this module and prints their class path.
 tern_programs() {
     (cd "$root" && ./mvnw -q -B -ntp -Pinterop -pl load-tests/interop -am -DskipTests package) \
         >"$tools/install.log" 2>&1 || die "the build failed: $(tail -5 "$tools/install.log")"
@@ -211,7 +210,7 @@ free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# Starts a server in the background and waits until it has printed a line with the text; it ends with the script.
+# Starts a server in the background and waits until it prints a line with the text. The server ends with the script.
 start_server() { # log file, text, command ...
     local output="$1" text="$2"
     shift 2

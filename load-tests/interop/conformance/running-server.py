@@ -19,7 +19,7 @@ def varint(number):
 
 host, port = sys.argv[1].encode(), int(sys.argv[2])
 request_length = int.from_bytes(sys.stdin.buffer.read(4), "big")
-sys.stdin.buffer.read(request_length)  # the same server answers, whatever is asked for
+sys.stdin.buffer.read(request_length)  # the same server is used for every request
 response = b"\x0a" + varint(len(host)) + host + b"\x10" + varint(port)  # 1: host, 2: port
 sys.stdout.buffer.write(len(response).to_bytes(4, "big") + response)
 sys.stdout.buffer.flush()

@@ -64,7 +64,7 @@ async function deadline(client) {
     sizesOf(client.streamingOutputCall({responseParameters: [{size: 1, intervalUs: 30_000_000}]}, {timeoutMs: 200})));
 }
 
-/** No library at all: what a page does with JSON. */
+/** Makes JSON calls without a library, as a simple page does. */
 async function plainFetch() {
   const response = await fetch(`${baseUrl}/grpc.testing.TestService/UnaryCall`, {
     method: 'POST',

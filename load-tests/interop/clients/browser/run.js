@@ -1,4 +1,4 @@
-// Bundles page.js, serves it, shows it to a browser without a window and prints what the page reports.
+// Bundles page.js, serves it, opens it in a headless browser and prints the results that the page reports.
 // Usage: run.js host:port port-of-the-page descriptor-set browser
 'use strict';
 
@@ -55,11 +55,11 @@ async function main() {
       const flags = [
         '--headless', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync',
         '--disable-component-update', `--user-data-dir=${profile}`,
-        // Whatever else it would like to ask of the network.
+        // Prevents all other network requests of the browser.
         `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE ${address.split(':')[0]}`,
       ];
       if (process.getuid() === 0) {
-        flags.push('--no-sandbox'); // which it demands of root
+        flags.push('--no-sandbox'); // required if the browser runs as root
       }
       child = spawn(browser, [...flags, `${page}/?server=${encodeURIComponent('http://' + address)}`], {
         stdio: ['ignore', 'ignore', 'inherit'],
@@ -74,7 +74,7 @@ async function main() {
   await remove(profile);
 }
 
-/** Helper processes of the browser may still write for a moment. A folder that stays is no failure of the server. */
+/** Helper processes of the browser may still write for a moment. A remaining folder is not a failure of the server. */
 async function remove(folder) {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -20,7 +20,7 @@ function unary(client, method, request, metadata = new grpc.Metadata()) {
     const answer = {};
     const call = client[method](request, metadata, soon(), (error, response) => {
       answer.response = response;
-      error ? reject(error) : setImmediate(() => resolve(answer)); // its status comes after its response
+      error ? reject(error) : setImmediate(() => resolve(answer)); // the status arrives after the response
     });
     call.on('metadata', (headers) => (answer.headers = headers));
     call.on('status', (status) => (answer.trailers = status.metadata));
@@ -127,7 +127,7 @@ const cases = {
     }
   },
   async flow_control(client) {
-    // Far more than the windows hold, read slowly.
+    // Many more bytes than the windows hold, read slowly.
     const sizes = Array.from({length: 64}, () => 65_536);
     const received = [];
     for await (const message of client.streamingOutputCall(outputs(...sizes), soon())) {

@@ -1,4 +1,4 @@
--- Understood by MariaDB, MySQL and H2 in MySQL mode.
+-- Works with MariaDB, MySQL, and H2 in MySQL mode.
 create table if not exists users (
     id bigint not null auto_increment primary key,
     name varchar(64) not null,

@@ -21,8 +21,9 @@ final class ClusterTexts {
 
     static String whyNobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
         if (routes.isRuledOut()) {
-            return "no provider of " + service + " may take the call: all " + routes.all().size() + " ("
-                    + named(routes.all()) + ") are excluded by " + routes.rules() + "; look at the rules";
+            return "no provider of " + service + " may take the call: all "
+                    + routes.all().size() + " (" + named(routes.all()) + ") are excluded by " + routes.rules()
+                    + "; look at the rules";
         }
         return routes.all().isEmpty()
                 ? "no address of " + service + " is known; looked at " + source + ", " + reason(list, now)

@@ -627,7 +627,7 @@ class ClusterTest {
             pass(55 * SECOND);
             peer(0).available = true;
             pass(SECOND);
-            other.pick(0, "", false, null, now);
+            other.pick("get", 0, "", false, null, now);
 
             assertThat(lines.all())
                     .containsExactly("INFO 10.0.0.0:20880 of Orders and 1 other is connected; it was out of reach for"
@@ -725,7 +725,7 @@ class ClusterTest {
         for (int i = 0; i < 8; i++) {
             timer.move(100 * TICK);
             pick();
-            Target next = cluster.takeProbe("", false, now);
+            Target next = cluster.takeProbe("get", "", false, now);
             if (next != null) {
                 probed.add(next);
             }
@@ -745,8 +745,8 @@ class ClusterTest {
         call(cluster.targets().get(0), Outcome.FAILED);
         pass(100 * TICK);
 
-        assertThat(cluster.takeProbe("", false, now)).isNull();
-        assertThat(cluster.takeProbe("gray", false, now))
+        assertThat(cluster.takeProbe("get", "", false, now)).isNull();
+        assertThat(cluster.takeProbe("get", "gray", false, now))
                 .isSameAs(cluster.targets().get(0));
     }
 

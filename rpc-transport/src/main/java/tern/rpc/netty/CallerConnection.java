@@ -119,7 +119,7 @@ final class CallerConnection implements PendingCall.Carrier {
         try {
             write(call, socket);
         } catch (IOException e) {
-            // from a server that answered without reading the whole request
+            // the server may have answered without reading the whole request
             Answer early = answerAfter(call, socket, e);
             answered(call, early, false);
             return;

@@ -193,7 +193,7 @@ public final class EmbeddedClient implements AutoCloseable {
                 message.decode();
             } catch (RpcException unreadable) {
                 if (isOfOurCode(unreadable)) {
-                    throw unreadable; // logged, and thereby detected
+                    throw unreadable; // the failure is logged, and the test detects the log line
                 }
             }
         }
