@@ -97,8 +97,13 @@ final class CallSamples {
         if (line == null) {
             return null;
         }
+        return shown(line, sample -> sample.part().equals(part));
+    }
+
+    /** A line with the code that called it within these samples. */
+    private String shown(StackTraceElement line, Predicate<Sample> among) {
         for (Sample sample : all()) {
-            if (line.equals(sample.line()) && sample.part().equals(part)) {
+            if (line.equals(sample.line()) && among.test(sample)) {
                 for (StackTraceElement outer : sample.path()) {
                     if (!outer.getClassName().equals(line.getClassName())) {
                         return ApplicationCode.shown(line) + ", called from " + ApplicationCode.shown(outer);
@@ -107,6 +112,11 @@ final class CallSamples {
             }
         }
         return ApplicationCode.shown(line);
+    }
+
+    /** A line in which threads were found in this phase, with the code that called it. */
+    String shown(StackTraceElement line, Phase phase) {
+        return shown(line, sample -> sample.phase() == phase);
     }
 
     /** The method that threads were found to call most often in this part; null if none was seen in a third of the looks. */

@@ -14,6 +14,11 @@ final class MissWatch {
     private static final int FAST_CALLS = 50;
     private static final int SLOW_SECONDS = 60;
     private static final int SLOW_CALLS = 20;
+    private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
+
+    /** Without calls in this time nothing is missed any more. */
+    private static final int RECENT_SECONDS = 3;
+
     private static final int MIN_BAD = 5;
     private static final double SHARE = 0.01;
     private static final double Z = 2.326; // quantile of the normal distribution for 99 %, one-sided
@@ -51,8 +56,12 @@ final class MissWatch {
             secondsWithCalls++;
         }
         hungLooks = hung >= MIN_HUNG ? hungLooks + 1 : 0;
-        boolean bareMiss =
-                calls(FAST_SECONDS) >= FAST_CALLS ? isMiss(FAST_SECONDS, FAST_CALLS) : isMiss(SLOW_SECONDS, SLOW_CALLS);
+        boolean bareMiss = false;
+        if (calls(FAST_SECONDS) >= FAST_CALLS) {
+            bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
+        } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) { // else fast traffic has ended
+            bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
+        }
         votes = ((votes << 1) | (bareMiss ? 1 : 0)) & 0b111;
         missed = Integer.bitCount(votes) >= 2 || hungLooks >= 2;
         if (missed && (open || secondsWithCalls > WARM_UP_SECONDS || hungLooks >= 2)) {

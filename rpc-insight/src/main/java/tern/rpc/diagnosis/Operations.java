@@ -16,7 +16,6 @@ import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.pool.ApplicationCode;
 
 /** The operations of bad calls: their number per call, their duration, and the places that call them. */
 final class Operations {
@@ -281,6 +280,6 @@ final class Operations {
         }
         StackTraceElement line = calls.isEmpty() ? null : excess.samples.lineIn(phase, calls);
         line = line == null ? excess.samples.lineIn(phase) : line;
-        return line == null ? null : ApplicationCode.shown(line);
+        return line == null ? null : excess.samples.shown(line, phase);
     }
 }

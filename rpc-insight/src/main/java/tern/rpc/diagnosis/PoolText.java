@@ -196,11 +196,14 @@ final class PoolText {
         facts.add(String.format(
                 Locale.ROOT, "rate     %.0f calls/s%s", perSecond, usualRate > 0 ? usually(usualRate) : ""));
         facts.add(String.format(Locale.ROOT, "a call   %.1f ms with a worker", serviceNanos / 1e6));
+        boolean more = usualRate > 0 && perSecond > MORE * usualRate;
         if (look == null || workers == null) {
             return new Told(
-                    "NO FREE WORKER",
-                    "workers",
-                    Change.of(Where.UNKNOWN, "more threads in the server, or fewer calls at once"),
+                    more ? "MORE CALLS" : "NO FREE WORKER",
+                    more ? "callers" : "workers",
+                    more
+                            ? callers(perSecond / usualRate)
+                            : Change.of(Where.UNKNOWN, "more threads in the server, or fewer calls at once"),
                     facts);
         }
         facts.add("workers  " + workers.active() + " of " + workers.max() + " busy, " + workers.waiting()
@@ -217,15 +220,20 @@ final class PoolText {
                     "more processors or fewer calls: the processors are busy, and more threads would make it worse");
         }
         if (change == null) {
-            change = Change.of(
-                    Where.PEER,
-                    usualRate > 0 && perSecond > MORE * usualRate
-                            ? "the caller sends " + Math.round(perSecond / usualRate)
-                                    + " times the usual calls: limit it there, or another instance of this server"
-                            : "calls come in bursts: limit them in the caller, or another instance of this server");
+            change = more
+                    ? callers(perSecond / usualRate)
+                    : Change.of(
+                            Where.PEER,
+                            "calls come in bursts: limit them in the caller, or another instance of this server");
         }
-        boolean more = usualRate > 0 && perSecond > MORE * usualRate;
         return new Told(more ? "MORE CALLS" : "NO FREE WORKER", more ? "callers" : workers.name(), change, facts);
+    }
+
+    private static Change callers(double times) {
+        return Change.of(
+                Where.PEER,
+                "the caller sends " + Math.round(times)
+                        + " times the usual calls: limit it there, or another instance of this server");
     }
 
     /** Advises more threads for an executor by the queueing formula, because its tasks are not part of the replay. */

@@ -56,8 +56,11 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         UNKNOWN
     }
 
-    /** @param lateWithoutWaits whether calls would miss the target even if they never waited */
-    static PoolVerdict of(PoolLook pool, double seconds, long now, boolean lateWithoutWaits) {
+    /**
+     * @param lateWithoutWaits whether calls would miss the target even if they never waited
+     * @param waitsMuch whether the wait for this pool is a large part of the target
+     */
+    static PoolVerdict of(PoolLook pool, double seconds, long now, boolean lateWithoutWaits, boolean waitsMuch) {
         PoolSnapshot snapshot = pool.now();
         int size = snapshot.effectiveMax();
         double takings = pool.since().taken() / seconds;
@@ -104,7 +107,10 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         if (waits && snapshot.fair() && snapshot.kind() == PoolKind.JDBC && needed >= 0 && needed <= FULL * size) {
             return new PoolVerdict(pool, Reason.FAIR, null, facts);
         }
-        if (needed > FULL * size || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
+        // one long use of few connections makes all others wait, although they are idle most of the time
+        if (needed > FULL * size
+                || (waitsMuch && needed >= 0)
+                || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
             return new PoolVerdict(pool, Reason.TOO_SMALL, null, facts);
         }
         return new PoolVerdict(pool, Reason.UNKNOWN, null, facts);

@@ -38,6 +38,9 @@ final class Ranking {
 
     private static final double THROTTLED = 0.05;
 
+    /** A mean wait for a pool of this share of the target is much. */
+    private static final double MUCH_WAIT = 0.3;
+
     /** This many usual calls are a burst. */
     private static final double BURST = 4;
 
@@ -63,8 +66,15 @@ final class Ranking {
         double rest =
                 excess.account.sum(part -> !isWait(part) && !Usual.isPause(part) && part.kind() != Kind.RUN_QUEUE);
         for (PoolLook pool : evidence.pools()) {
-            pools.put(pool.now().name(), PoolVerdict.of(pool, evidence.seconds(), now, rest > evidence.targetNanos()));
+            pools.put(
+                    pool.now().name(),
+                    PoolVerdict.of(pool, evidence.seconds(), now, rest > evidence.targetNanos(), isWaitedFor(pool)));
         }
+    }
+
+    private boolean isWaitedFor(PoolLook pool) {
+        double waited = excess.account.of(new Part(Kind.POOL, pool.now().name()));
+        return waited > MUCH_WAIT * evidence.targetNanos();
     }
 
     Excess excess() {

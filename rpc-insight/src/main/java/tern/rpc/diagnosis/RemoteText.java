@@ -46,6 +46,19 @@ final class RemoteText {
                     facts);
         }
         String host = part.name().isEmpty() ? "HTTP peers" : part.name();
+        Operations.Sum sum = sum(Phase.HTTP, part);
+        if (sum.count() >= Operations.MANY && sum.eachNanos() < evidence.targetNanos() / 4.0) {
+            return new Told(
+                    "MANY HTTP CALLS",
+                    host,
+                    Change.of(
+                            Where.CODE,
+                            "one request in place of " + Math.round(sum.count())
+                                    + " a call (a batch, a cache, or side by side)"
+                                    + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + ": " + host
+                                    + "; the peer itself answers in " + CauseText.millis(sum.eachNanos()) + " ms"),
+                    facts);
+        }
         if (Operations.isFailing(host)) {
             return new Told(
                     "PEER FAILS",

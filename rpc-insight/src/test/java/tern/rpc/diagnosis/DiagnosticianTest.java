@@ -267,14 +267,14 @@ class DiagnosticianTest {
     }
 
     @Test
-    void refusedCallsWithUsualServiceTimesWantWorkers() {
+    void callsBeyondTheUsualThatAreRefusedAreMoreCalls() {
         shop.healthy(USUAL);
         for (int i = 0; i < 6; i++) {
             shop.refused.merge("queue", 200L, Long::sum);
             shop.second(100, USUAL);
         }
 
-        assertThat(first(shop.diagnosis()).kind()).isEqualTo("NO FREE WORKER");
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("MORE CALLS");
         assertThat(shop.diagnosis().miss().refused()).isGreaterThan(400);
     }
 
@@ -304,6 +304,42 @@ class DiagnosticianTest {
                 .contains("SLOW HTTP PEER")
                 .doesNotContain("SLOW STATEMENT");
         assertThat(shop.diagnosis().text()).doesNotContain("ReportService.month");
+    }
+
+    @Test
+    void endOfTrafficIsNoMiss() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 3; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 50; call++) {
+                    shop.call(Shop.PLACE, 0, USUAL);
+                }
+                for (int call = 0; call < 2; call++) {
+                    shop.call(Shop.PLACE, 0, late -> late.own(300));
+                }
+            });
+        }
+        for (int i = 0; i < 70; i++) {
+            shop.second(0, USUAL);
+
+            assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+        }
+    }
+
+    @Test
+    void manyTimesTheUsualCallsAreTheCauseIfEverythingIsSlower() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.second(
+                    900,
+                    call -> call.own(2)
+                            .in(Phase.SQL, "select stock", 40)
+                            .in(Phase.REDIS, "GET user:*", 35)
+                            .in(Phase.HTTP, "GET carrier:80", 45));
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("MORE CALLS");
+        assertThat(first(shop.diagnosis()).change().text()).contains("times the usual calls");
     }
 
     @Test

@@ -68,6 +68,11 @@ class FirstCausesTest {
                         "PEER: StockService.reserve at stock-2:20880",
                         "provider of StockService.reserve",
                         call -> call.in(Phase.RPC, "StockService.reserve at stock-2:20880", 148)),
+                late("MANY HTTP CALLS: GET carrier:80", "one request in place of 20", call -> {
+                    for (int i = 0; i < 20; i++) {
+                        call.in(Phase.HTTP, "GET carrier:80", 8);
+                    }
+                }),
                 late(
                         "PEER FAILS: GET carrier:80 (503)",
                         "see why GET carrier:80 (503) fails",
