@@ -79,12 +79,8 @@ final class Routes {
     /** The group in which the provider is counted; null if rules exclude it. */
     @Nullable
     Group groupOf(Target target) {
-        return group(tags(target).get(0), true);
-    }
-
-    /** Whether the provider may take calls, of whatever tag. */
-    boolean isAllowed(Target target) {
-        return byTag.values().stream().anyMatch(group -> group.targets().contains(target));
+        return group(
+                rules == Rules.NONE ? target.attributes().tag() : tags(target).get(0), true);
     }
 
     Rules rules() {
