@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
@@ -40,6 +41,9 @@ final class Ranking {
 
     /** A mean wait for a pool of this share of the target is much. */
     private static final double MUCH_WAIT = 0.3;
+
+    /** A kind of operations with this share of the excess became slower. */
+    private static final double NOTABLE = 0.1;
 
     /** This many usual calls are a burst. */
     private static final double BURST = 4;
@@ -92,6 +96,7 @@ final class Ranking {
         passOnQueue();
         passOnRunQueue();
         passOnToCallers();
+        passOnToProcessors();
         CauseText text = new CauseText(evidence, excess, pools, symptoms);
         double all = leaves.sum();
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
@@ -264,6 +269,31 @@ final class Ranking {
                 || part.kind() == Kind.UNEXPLAINED);
         for (Part part : slower.longestFirst()) {
             leaves.add(Part.of(Kind.QUEUE), leaves.remove(part));
+        }
+    }
+
+    /**
+     * If the processors are full and operations of several kinds are slower, the processors are the cause: these threads,
+     * the event loops and perhaps the servers on this machine wait for them. A part that takes most of the time by itself
+     * stays one, and so does code that computes longer than calls wait.
+     */
+    private void passOnToProcessors() {
+        Machine machine = evidence.machine();
+        Part processors = machine.throttled() > THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
+        double all = leaves.sum();
+        long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
+                .filter(kind -> leaves.sum(kind) > NOTABLE * all)
+                .count();
+        Times waiting = leaves.only(part -> Operations.phase(part.kind()) != null || part.kind() == Kind.UNEXPLAINED);
+        boolean one = leaves.longestFirst().stream()
+                .anyMatch(part -> !part.equals(processors)
+                        && (leaves.of(part) > all / 2
+                                || (part.kind() == Kind.COMPUTING && leaves.of(part) > waiting.sum())));
+        if (one || kinds < 2 || !(machine.isFull() || machine.throttled() > THROTTLED)) {
+            return;
+        }
+        for (Part part : waiting.longestFirst()) {
+            leaves.add(processors, leaves.remove(part));
         }
     }
 

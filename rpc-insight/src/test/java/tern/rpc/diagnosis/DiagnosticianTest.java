@@ -343,6 +343,19 @@ class DiagnosticianTest {
     }
 
     @Test
+    void fullProcessorsAreTheCauseIfOperationsOfSeveralKindsAreSlower() {
+        shop.healthy(call -> USUAL.accept(call.in(Phase.HTTP, "GET carrier:80", 5)));
+        shop.machine = new Machine(2, 1.9, 0.1, 0, 0, 0.2, null, 10e6, 10e6, List.of(), -1, null, List.of());
+
+        Diagnosis miss = shop.miss(call -> call.own(2)
+                .in(Phase.SQL, "select stock", 50)
+                .in(Phase.REDIS, "GET user:*", 45)
+                .in(Phase.HTTP, "GET carrier:80", 60));
+
+        assertThat(first(miss).kind()).isEqualTo("PROCESSORS");
+    }
+
+    @Test
     void causeStaysUntilTheMissEndsAlthoughItIsOver() {
         shop.healthy(USUAL).miss(call -> call.in(Phase.HTTP, "GET carrier:80", 180));
 
