@@ -160,6 +160,15 @@ final class MachineText {
         if (most == null || most.allocatedPerSecond() < MIN_ALLOCATION) {
             return "";
         }
+        Part code = longestComputing();
+        StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
+        if (serves(most) && line != null) { // many looks at calls say more than the one look at a thread
+            return String.format(
+                    Locale.ROOT,
+                    "; calls allocate %.0f MB/s, look at %s first",
+                    most.allocatedPerSecond() / 1e6,
+                    ApplicationCode.shown(line));
+        }
         return String.format(
                 Locale.ROOT,
                 "; %s* allocate%s, %.0f MB/s",
