@@ -10,6 +10,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.registry.Publication;
@@ -19,6 +21,7 @@ import tern.rpc.registry.Subscription.Level;
  * Checks that real consumers of Dubbo 3.3.6 find and call providers of Tern, at both levels and over both protocols.
  */
 @Timeout(180)
+@EnabledForJreRange(max = JRE.JAVA_21) // Dubbo 3.3.6 finds no JSON library in the ServiceLoader of later ones
 class DubboConsumersTest {
 
     private static final DubboProcess.Form CONSUMER = DubboProcess.Form.of("dubbo", "all", "local");

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.slf4j.LoggerFactory;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.EndpointSnapshot;
@@ -175,13 +177,10 @@ class RulesTest {
     }
 
     @Test
+    @EnabledForJreRange(max = JRE.JAVA_21) // Dubbo 3.3.6 finds no JSON library in the ServiceLoader of later ones
     void consumersOfTernAndDubboFollowTheSameCondition() throws Exception {
         dubbo("one").provide(service -> {});
         dubbo("two").provide(service -> {});
-        Greeting byTern = tern("web").refer("dubbo", Subscription.Level.BOTH, "", "");
-        Greeting byDubbo = dubbo("dubbo-web").refer(reference -> {});
-        Await.until("both answer Tern", () -> DubboProcess.names(byTern, 20).size() == 2);
-        Await.until("both answer Dubbo", () -> DubboProcess.names(byDubbo, 20).size() == 2);
         Snapshots snapshots = look();
         Await.until("both are known", () -> snapshots.addresses().size() == 2);
         String address = snapshots.addresses().get(0);
@@ -197,6 +196,8 @@ class RulesTest {
                   - "method=greet => port=%s"
                 """.formatted(SERVICE, address.substring(address.lastIndexOf(':') + 1)));
 
+        Greeting byTern = tern("web").refer("dubbo", Subscription.Level.BOTH, "", "");
+        Greeting byDubbo = dubbo("dubbo-web").refer(reference -> {}); // Dubbo reads the rule when it begins
         Await.until("one answers Dubbo", () -> DubboProcess.names(byDubbo, 20).size() == 1);
         Await.until(
                 "the same one answers Tern",
