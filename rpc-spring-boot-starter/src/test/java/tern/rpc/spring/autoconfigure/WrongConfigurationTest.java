@@ -60,20 +60,20 @@ class WrongConfigurationTest {
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
             "rpc.client.registry=10.0.0.9:2181 | rpc.client.registry is of another form | zookeeper://host:2181",
             "rpc.client.registries.x=zookeper://a | rpc.client.registries.x is of another form | zookeeper://host:2181",
-            "rpc.client.registry=file:///tmp/none.json,rpc.client.registry-cache=/dev/null/lists |"
+            "rpc.client.registry=file:///none.json,rpc.client.registry-cache=pom.xml/lists |"
                     + " rpc.client.registry-cache is | a directory",
             "rpc.client.services.x.level=sometimes | rpc.client.services.x.level | sometimes | APPLICATION",
             "rpc.server.registry=nacos | rpc.server.registry is of another form | file:///path.json",
-            "rpc.server.registry=file:///tmp/none.json,rpc.server.registry.level=sometimes | rpc.server.registry.level |"
+            "rpc.server.registry=file:///none.json,rpc.server.registry.level=sometimes | rpc.server.registry.level |"
                     + " sometimes | APPLICATION",
-            "rpc.server.registry=file:///tmp/none.json | rpc.server.registry is set | Set spring.application.name",
-            "spring.application.name=a,rpc.server.registry=file:///tmp/none.json,rpc.server.advertise.host=a b |"
+            "rpc.server.registry=file:///none.json | rpc.server.registry is set | Set spring.application.name",
+            "spring.application.name=a,rpc.server.registry=file:///none.json,rpc.server.advertise.host=a b |"
                     + " rpc.server.advertise.host",
-            "spring.application.name=a,rpc.server.registry=file:///tmp/none.json,rpc.server.advertise.network=10.1.0.0/99 |"
+            "spring.application.name=a,rpc.server.registry=file:///none.json,rpc.server.advertise.network=10.1.0.0/99 |"
                     + " rpc.server.advertise.network",
-            "spring.application.name=a,rpc.server.registry=file:///tmp/none.json,rpc.server.advertise.zone=a&b |"
+            "spring.application.name=a,rpc.server.registry=file:///none.json,rpc.server.advertise.zone=a&b |"
                     + " rpc.server.advertise.zone is 'a&b'; expected up to 64 letters",
-            "spring.application.name=a,rpc.server.registry=file:///tmp/none.json,rpc.server.advertise.tag=a=b |"
+            "spring.application.name=a,rpc.server.registry=file:///none.json,rpc.server.advertise.tag=a=b |"
                     + " rpc.server.advertise.tag is 'a=b'; expected up to 64 letters",
             "rpc.server.port=65536 | rpc.server.port is 65536; expected 0 to 65535",
             "rpc.server.threads=0 | rpc.server.threads is 0; expected 1 to 10000",
