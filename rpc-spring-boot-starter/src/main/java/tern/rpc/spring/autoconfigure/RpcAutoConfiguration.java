@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -41,6 +42,15 @@ public final class RpcAutoConfiguration {
     @Bean
     static UnknownPropertyCheck rpcUnknownPropertyCheck(Environment environment) {
         return new UnknownPropertyCheck(environment);
+    }
+
+    @Bean
+    SmartInitializingSingleton rpcUnusedSettings(
+            Environment environment,
+            RpcServerProperties server,
+            RpcClientProperties client,
+            RpcLimitsProperties limits) {
+        return () -> UnusedSettings.tell(UnusedSettings.find(environment, server, client, limits));
     }
 
     @Bean

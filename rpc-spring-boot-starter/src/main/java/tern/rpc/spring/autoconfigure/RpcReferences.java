@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -178,6 +179,10 @@ public final class RpcReferences implements SmartInitializingSingleton {
                     StartLine.names(proxies.keySet().stream()
                             .map(ReferenceSettings::describe)
                             .toList()));
+        }
+        if (settings.registryCache() != null
+                && proxies.keySet().stream().allMatch(reference -> reference.registry() == null)) {
+            UnusedSettings.tell(List.of("rpc.client.registry-cache (no reference uses a registry)"));
         }
         settings.services().keySet().stream()
                 .filter(name -> !names.contains(name))

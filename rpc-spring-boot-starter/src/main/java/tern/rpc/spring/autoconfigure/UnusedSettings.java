@@ -1,0 +1,132 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.env.Environment;
+
+/**
+ * Properties that have no effect because of other properties. Nothing else would show that, so one warning at the start
+ * lists them.
+ */
+final class UnusedSettings {
+
+    private static final Logger LOG = LoggerFactory.getLogger(UnusedSettings.class);
+
+    /** The policies that do not use the key of a call. A bean of the application may use it. */
+    private static final Set<String> WITHOUT_KEY = Set.of("p2c", "round-robin");
+
+    private static final String NEEDS_SERVER_REGISTRY = "needs rpc.server.registry";
+
+    private final Environment environment;
+    private final RpcClientProperties client;
+    private final List<String> found = new ArrayList<>();
+
+    private UnusedSettings(Environment environment, RpcClientProperties client) {
+        this.environment = environment;
+        this.client = client;
+    }
+
+    /** Returns each such property with the reason. */
+    static List<String> find(
+            Environment environment,
+            RpcServerProperties server,
+            RpcClientProperties client,
+            RpcLimitsProperties limits) {
+        UnusedSettings unused = new UnusedSettings(environment, client);
+        unused.addServer(server);
+        unused.addRegistries();
+        client.services().forEach(unused::addService);
+        if (limits.maxRequest() != null && limits.maxResponse() != null) {
+            unused.add("max-request and max-response replace it", "rpc.limits.max-message");
+        }
+        return List.copyOf(unused.found);
+    }
+
+    static void tell(List<String> unused) {
+        if (!unused.isEmpty()) {
+            LOG.warn("Settings without effect: {}", String.join("; ", unused));
+        }
+    }
+
+    private void addServer(RpcServerProperties server) {
+        if (server.registry().isEmpty()) {
+            for (String name : List.of("host", "port", "network", "zone", "tag", "warmup")) {
+                add(NEEDS_SERVER_REGISTRY, "rpc.server.advertise." + name);
+            }
+            for (String name : List.of("required", "level", "node-per-protocol")) {
+                add(NEEDS_SERVER_REGISTRY, "rpc.server.registry." + name);
+            }
+        }
+        if (server.ssl().bundle() == null) {
+            add("needs rpc.server.ssl.bundle", "rpc.server.ssl.client-auth", "rpc.server.ssl.optional");
+        }
+        if (server.cors().allowedOrigins().isEmpty()) {
+            add(
+                    "needs rpc.server.cors.allowed-origins",
+                    "rpc.server.cors.allowed-headers",
+                    "rpc.server.cors.allowed-headers[0]",
+                    "rpc.server.cors.allow-credentials",
+                    "rpc.server.cors.max-age");
+        }
+    }
+
+    private void addRegistries() {
+        if (client.registry() != null && !client.url().isEmpty()) {
+            boolean two = client.url().stream().anyMatch(Registries::isRegistry);
+            String used = two ? "rpc.client.registry" : "rpc.client.url";
+            found.add((two ? "rpc.client.url" : "rpc.client.registry") + " (" + used + " takes precedence)");
+        }
+        for (String name : client.registries().keySet()) {
+            boolean used = client.services().values().stream()
+                    .map(RpcClientProperties.Service::registry)
+                    .filter(Objects::nonNull)
+                    .anyMatch(registry -> ClientSettings.uniform(registry).equals(ClientSettings.uniform(name)));
+            if (!used) {
+                found.add("rpc.client.registries." + name + " (no rpc.client.services.<name>.registry names it)");
+            }
+        }
+    }
+
+    private void addService(String name, RpcClientProperties.Service service) {
+        String prefix = "rpc.client.services." + name + ".";
+        if (service.registry() != null && !service.url().isEmpty()) {
+            found.add(prefix + "url (" + prefix + "registry takes precedence)");
+        } else if (!service.url().isEmpty() && service.url().stream().noneMatch(Registries::isRegistry)) {
+            String reason = " (" + prefix + "url names providers, not a registry)";
+            if (!service.providedBy().isEmpty()) {
+                found.add(prefix + "provided-by" + reason);
+            }
+            if (service.level() != null) {
+                found.add(prefix + "level" + reason);
+            }
+        }
+        String policy = service.loadBalancing() == null ? client.loadBalancing() : service.loadBalancing();
+        if (WITHOUT_KEY.contains(policy)) {
+            keys(prefix, service)
+                    .forEach(property -> found.add(property + " (load balancing is " + policy
+                            + ", and only consistent-hash or a bean uses a key)"));
+        }
+    }
+
+    private static Stream<String> keys(String prefix, RpcClientProperties.Service service) {
+        Stream<String> ofMethods = service.methods().entrySet().stream()
+                .filter(method -> method.getValue().hashKey() != null)
+                .map(Map.Entry::getKey)
+                .map(method -> prefix + "methods." + method + ".hash-key");
+        return service.hashKey() == null ? ofMethods : Stream.concat(Stream.of(prefix + "hash-key"), ofMethods);
+    }
+
+    private void add(String reason, String... properties) {
+        for (String property : properties) {
+            if (environment.containsProperty(property)) {
+                found.add(property + " (" + reason + ")");
+            }
+        }
+    }
+}
