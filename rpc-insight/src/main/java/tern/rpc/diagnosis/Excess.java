@@ -211,6 +211,28 @@ final class Excess {
         return count == 0 ? account : sum;
     }
 
+    /**
+     * The part of the excess that bad calls have only because they were selected for being slow: the slowest tenth of
+     * the usual calls has it too.
+     */
+    double selected(Part part, Predicate<Part> matching) {
+        double own = times.sum(Usual::isOwn);
+        double shareOfOwn = !Usual.isOwn(part) || own <= 0 ? 1 : times.of(part) / own;
+        Predicate<Part> compared = Usual.isOwn(part) ? Usual::isOwn : matching;
+        double sum = 0;
+        int all = 0;
+        for (Map.Entry<String, Integer> method : badByMethod.entrySet()) {
+            Times usual = evidence.usual().of(method.getKey());
+            Times slow = evidence.usual().ofSlowCalls(method.getKey());
+            all += method.getValue();
+            if (usual != null && slow != null) {
+                double more = named(slow).sum(compared) - named(usual).sum(compared);
+                sum += method.getValue() * Math.max(0, more) * shareOfOwn;
+            }
+        }
+        return all == 0 ? 0 : sum / all;
+    }
+
     /** The share of bad calls that would be in time without the time of the matching parts. */
     double saves(Predicate<Part> cause) {
         int saved = 0;

@@ -48,6 +48,9 @@ final class Ranking {
     /** This many usual calls are a burst. */
     private static final double BURST = 4;
 
+    /** This many usual calls are the cause even if one part takes most of the time, because they overload that part. */
+    private static final double LARGE_BURST = 8;
+
     private static final double OWNERS_OPERATION = 0.05;
 
     /** Reasons of refusals by limits other than the number of workers. */
@@ -132,16 +135,24 @@ final class Ranking {
         return nanos * MissWatch.lowerBound(looks, all) * all / looks;
     }
 
-    /** The parts sorted by their certain times. Close ones are sorted by the calls that they would save. */
+    /**
+     * The certain time of a part, without the time that usual slow calls spend on it too. An operation whose time varies
+     * is long in late calls even if it became no slower.
+     */
+    private double weight(Part part) {
+        return Math.max(0, certain(part) - excess.selected(part, only(part)));
+    }
+
+    /** The parts sorted by their weights. Close ones are sorted by the calls that they would save. */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(leaves.longestFirst());
-        parts.sort(Comparator.comparingDouble((Part part) -> -certain(part))
+        parts.sort(Comparator.comparingDouble((Part part) -> -weight(part))
                 .thenComparing(part -> part.kind().ordinal())
                 .thenComparing(Part::name));
         for (int i = 0; i + 1 < parts.size(); i++) {
             Part one = parts.get(i);
             Part next = parts.get(i + 1);
-            boolean close = certain(next) >= (1 - CLOSE) * certain(one);
+            boolean close = weight(next) >= (1 - CLOSE) * weight(one);
             if (close && excess.saves(only(next)) > excess.saves(only(one))) {
                 parts.set(i, next);
                 parts.set(i + 1, one);
@@ -252,14 +263,14 @@ final class Ranking {
 
     /**
      * If there are many times the usual calls and everything is slower, the number of calls is the cause. A part that
-     * takes most of the time by itself stays one.
+     * takes most of the time by itself stays a cause, unless the burst is large.
      */
     private void passOnToCallers() {
         double usually = evidence.usual().figure("calls");
         double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
         double all = leaves.sum();
         boolean one = leaves.longestFirst().stream().anyMatch(part -> leaves.of(part) > all / 2);
-        if (usually <= 0 || perSecond < BURST * usually || one) {
+        if (usually <= 0 || perSecond < (one ? LARGE_BURST : BURST) * usually) {
             return;
         }
         Times slower = leaves.only(part -> Operations.phase(part.kind()) != null

@@ -23,6 +23,15 @@ final class Usual {
     /** The same for methods that are late more often than not, which may be called once in ten seconds. */
     private static final int MIN_RARE_SECONDS = 3;
 
+    /** The slowest tenth of the calls is compared with bad calls. */
+    private static final double SLOW_SHARE = 0.1;
+
+    /** One call moves the border of the slowest tenth by at most this part of it. */
+    private static final double BORDER_STEP = 0.05;
+
+    /** The slowest calls are known after this number of them. */
+    private static final int MIN_SLOW_CALLS = 10;
+
     private static final int MAX_FIGURES = 5_000;
 
     private final Map<String, Method> methods = new HashMap<>();
@@ -30,9 +39,25 @@ final class Usual {
 
     private static final class Method {
         Times mean = new Times();
+        Times slow = new Times(); // the mean of the slowest calls
+        double slowFromNanos = -1; // the border of the slowest calls; -1 before the first call
+        int slowCalls;
         int seconds;
         long good;
         long late;
+
+        /** Counts one call. The border moves up or down so that a tenth of the calls lies above it. */
+        void add(double tookNanos, Times times) {
+            if (slowFromNanos < 0) {
+                slowFromNanos = tookNanos;
+            } else if (tookNanos > slowFromNanos) {
+                slowFromNanos += BORDER_STEP * (1 - SLOW_SHARE) * slowFromNanos;
+                slow = slowCalls == 0 ? times : mixed(slow, times);
+                slowCalls++;
+            } else {
+                slowFromNanos -= BORDER_STEP * SLOW_SHARE * slowFromNanos;
+            }
+        }
     }
 
     /**
@@ -66,6 +91,7 @@ final class Usual {
         Map<String, Integer> counts = new HashMap<>();
         for (EndedCall call : calls) {
             Times times = Account.of(call, PauseTimes.NONE);
+            method(call).add(call.tookNanos(), times);
             sums.computeIfAbsent(call.method(), name -> new Times()).addAll(times, 1);
             counts.merge(call.method(), 1, Integer::sum);
         }
@@ -79,12 +105,15 @@ final class Usual {
     }
 
     private static void learn(Method method, Times mean) {
-        double weight = method.seconds == 0 ? 1 : WEIGHT;
-        Times mixed = new Times();
-        mixed.addAll(method.mean, 1 - weight);
-        mixed.addAll(mean, weight);
-        method.mean = mixed;
+        method.mean = method.seconds == 0 ? mean : mixed(method.mean, mean);
         method.seconds++;
+    }
+
+    private static Times mixed(Times known, Times fresh) {
+        Times mixed = new Times();
+        mixed.addAll(known, 1 - WEIGHT);
+        mixed.addAll(fresh, WEIGHT);
+        return mixed;
     }
 
     /** The usual account of a call of this method, with undivided own time; null if it is not known. */
@@ -93,6 +122,16 @@ final class Usual {
         Method known = methods.get(method);
         int enough = known != null && known.late > known.good ? MIN_RARE_SECONDS : MIN_SECONDS;
         return known == null || known.seconds < enough ? null : known.mean;
+    }
+
+    /**
+     * The account of the slowest tenth of the usual calls of this method, with undivided own time; null if it is not
+     * known.
+     */
+    @Nullable
+    Times ofSlowCalls(String method) {
+        Method known = methods.get(method);
+        return known == null || known.slowCalls < MIN_SLOW_CALLS ? null : known.slow;
     }
 
     /** Learns a figure, such as the number of calls in a second. */

@@ -278,6 +278,46 @@ class DiagnosticianTest {
         assertThat(shop.diagnosis().miss().refused()).isGreaterThan(400);
     }
 
+    @Test
+    void muchLargerBurstIsTheCauseEvenIfOneOperationTakesMostOfTheTime() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.refused.merge("queue", 1_000L, Long::sum);
+            shop.second(900, call -> call.own(2).in(Phase.SQL, "select stock", 240));
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("MORE CALLS");
+    }
+
+    @Test
+    void operationWhoseTimeVariesIsNotBlamedForPausesOfTheCollector() {
+        for (int i = 0; i < 90; i++) {
+            int round = i;
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    double took = (call + round) % 5 == 0 ? 90 : 40;
+                    shop.call(Shop.PLACE, 0, steps -> steps.own(2).in(Phase.HTTP, "GET carrier:80", took));
+                }
+            });
+        }
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+        shop.pauses = (from, to) -> {
+            Times stood = new Times();
+            stood.add(Part.of(Part.Kind.COLLECTOR), 15e6);
+            return stood;
+        };
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    double took = call % 5 == 0 ? 90 : 40;
+                    shop.call(Shop.PLACE, 0, steps -> steps.own(17).in(Phase.HTTP, "GET carrier:80", took));
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).startsWith("COLLECTOR");
+    }
+
     /** A second with a report that always takes 650 ms beside 100 calls. */
     private void secondWithReport(Consumer<Shop.Steps> calls) {
         shop.second(() -> {
