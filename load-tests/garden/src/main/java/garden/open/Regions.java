@@ -9,12 +9,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
-import org.springframework.data.redis.core.script.DefaultRedisScript;
+import org.springframework.data.redis.core.script.RedisScript;
 import org.springframework.stereotype.Component;
 
 /** Uses Redis in ways that do not scale. */
 @Component
 class Regions implements Step {
+
+    private static final int FILLED_AT_ONCE = 20_000;
 
     private final StringRedisTemplate redis;
     private final RedisConnectionFactory connections;
@@ -59,9 +61,11 @@ class Regions implements Step {
             redis.delete("regions");
             return;
         }
-        StringBuilder script = new StringBuilder("for i = 1, ").append(keys);
-        script.append(" do redis.call('set', 'region:' .. i, i, 'ex', 60) end return 1");
-        redis.execute(new DefaultRedisScript<>(script.toString(), Long.class), List.of());
+        RedisScript<Long> script = RedisScript.of(
+                "for i = ARGV[1], ARGV[2] do redis.call('set', 'region:' .. i, i, 'ex', 60) end return 1", Long.class);
+        for (int first = 1; first <= keys; first += FILLED_AT_ONCE) { // one script must end before the read timeout
+            redis.execute(script, List.of(), String.valueOf(first), String.valueOf(first + FILLED_AT_ONCE - 1));
+        }
     }
 
     private void list() {

@@ -29,7 +29,12 @@ final class CodeText {
     }
 
     Told told(Part part) {
-        StackTraceElement line = line(part);
+        StackTraceElement line = excess.samples.lineOf(part);
+        String executor = line == null ? evidence.tasks().executorIn(part) : null;
+        TaskWatch.Executor tasks = executor == null ? null : evidence.tasks().executor(executor);
+        if (executor != null && tasks != null) {
+            return task(part, executor, tasks);
+        }
         String calls = excess.samples.shownLineOf(part);
         String shown = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
         if (part.kind() == Part.Kind.LOCK) {
@@ -64,10 +69,24 @@ final class CodeText {
         };
     }
 
-    /** The line found most often in calls; if there is none, the line of the tasks that calls wait for. */
-    private @Nullable StackTraceElement line(Part part) {
-        StackTraceElement line = excess.samples.lineOf(part);
-        return line != null ? line : evidence.tasks().lineOf(part);
+    /** The cause for a part that only tasks of an executor spend time in, for which calls wait. */
+    private Told task(Part part, String executor, TaskWatch.Executor tasks) {
+        StackTraceElement line = tasks.lines.get(part);
+        StackTraceElement caller = tasks.callers.get(part);
+        String shown = (line == null ? part.name() : ApplicationCode.shown(line))
+                + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller)) + ", in tasks of "
+                + executor;
+        Told told = part.kind() == Part.Kind.LOCK ? lock(part, shown, line) : told(part, shown, line);
+        if (!tasks.isFull() || part.kind() == Part.Kind.LOCK || part.kind() == Part.Kind.RESULT) {
+            return told;
+        }
+        List<String> facts = new ArrayList<>(told.facts());
+        facts.add("threads  " + 100 * tasks.busy / tasks.looks + " % of the threads of " + executor + " are busy");
+        return new Told(
+                "SLOW TASKS",
+                executor + " in " + part.name(),
+                Change.of(Where.CODE, told.change().text() + "; or an executor of its own for tasks that wait"),
+                facts);
     }
 
     /** A sleep of the code; one after an answer that says that a server failed is the pause before a retry. */

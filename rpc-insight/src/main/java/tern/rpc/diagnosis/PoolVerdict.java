@@ -27,6 +27,9 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
 
     private static final double HALF = 0.5;
 
+    /** A pool with less use than this does not make calls wait by its size. */
+    private static final double UNUSED = 0.1;
+
     /** Connections kept for long are the reason if they make up at least this share of the pool. */
     private static final double MUCH = 0.3;
 
@@ -93,7 +96,9 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
                     Locale.ROOT, "proof    %d are out although use explains %.1f", snapshot.active(), needed));
             return new PoolVerdict(pool, Reason.LEAKED, null, facts);
         }
-        if (snapshot.active() < size && snapshot.idle() == 0 && waits) {
+        boolean opens = snapshot.active() < size && snapshot.idle() == 0 && waits;
+        boolean waitsUnused = waitsMuch && needed >= 0 && needed < UNUSED * size;
+        if (opens || (lends && waitsUnused && snapshot.active() + snapshot.idle() < size)) {
             return new PoolVerdict(pool, Reason.OPENING, null, facts);
         }
         double usual = pool.usualHoldNanos() / 1e9;

@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,9 @@ final class TaskWatch {
     /** Busy threads have to be seen this often before their waits are judged. */
     private static final int MIN_BUSY = 4;
 
+    /** An executor is full if this share of its threads runs tasks. */
+    private static final double FULL = 0.9;
+
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -37,10 +41,16 @@ final class TaskWatch {
     static final class Executor {
         final Times parts = new Times(); // weights, counted in looks
         final Map<Part, StackTraceElement> lines = new HashMap<>();
+        final Map<Part, StackTraceElement> callers = new HashMap<>(); // the first line of another class above
         // number of samples by class of the application in the tasks' stacks
         final Map<String, Integer> classes = new HashMap<>();
         int looks;
         int busy;
+
+        /** Whether nearly all threads that were looked at ran a task. */
+        boolean isFull() {
+            return busy >= MIN_BUSY && busy >= FULL * looks;
+        }
 
         /** The wait in which most of the busy threads were found, if it is for the result of another task; else null. */
         @Nullable
@@ -55,6 +65,10 @@ final class TaskWatch {
             Part part = StackReader.read(thread);
             parts.add(part, 1);
             lines.putIfAbsent(part, path.get(0));
+            path.stream()
+                    .filter(frame -> !frame.getClassName().equals(path.get(0).getClassName()))
+                    .findFirst()
+                    .ifPresent(frame -> callers.putIfAbsent(part, frame));
             path.forEach(frame -> classes.merge(frame.getClassName(), 1, Integer::sum));
         }
     }
@@ -144,16 +158,14 @@ final class TaskWatch {
         return executors.get(name);
     }
 
-    /** The line in which tasks were found in this part most often; null if there is none. */
+    /** The name of the executor whose tasks were found in this part most often; null if there is none. */
     @Nullable
-    StackTraceElement lineOf(Part part) {
-        for (Executor executor : executors.values()) {
-            StackTraceElement line = executor.lines.get(part);
-            if (line != null) {
-                return line;
-            }
-        }
-        return null;
+    String executorIn(Part part) {
+        return executors.entrySet().stream()
+                .filter(entry -> entry.getValue().parts.of(part) > 0)
+                .max(Comparator.comparingDouble(entry -> entry.getValue().parts.of(part)))
+                .map(Map.Entry::getKey)
+                .orElse(null);
     }
 
     void clear() {
