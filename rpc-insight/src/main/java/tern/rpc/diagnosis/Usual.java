@@ -91,7 +91,7 @@ final class Usual {
         Map<String, Integer> counts = new HashMap<>();
         for (EndedCall call : calls) {
             Times times = Account.of(call, PauseTimes.NONE);
-            method(call).add(call.tookNanos(), times);
+            method(call).add((double) call.tookNanos(), times);
             sums.computeIfAbsent(call.method(), name -> new Times()).addAll(times, 1);
             counts.merge(call.method(), 1, Integer::sum);
         }
