@@ -63,9 +63,6 @@ final class UnusedSettings {
                 add(NEEDS_SERVER_REGISTRY, "rpc.server.registry." + name);
             }
         }
-        if (server.ssl().bundle() == null) {
-            add("needs rpc.server.ssl.bundle", "rpc.server.ssl.client-auth", "rpc.server.ssl.optional");
-        }
         if (server.cors().allowedOrigins().isEmpty()) {
             add(
                     "needs rpc.server.cors.allowed-origins",

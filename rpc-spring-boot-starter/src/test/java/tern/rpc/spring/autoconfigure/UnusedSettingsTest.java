@@ -27,8 +27,6 @@ class UnusedSettingsTest {
             rpc.server.advertise.warmup=1m        |                                     | needs rpc.server.registry
             rpc.server.registry.required=true     |                                     | needs rpc.server.registry
             rpc.server.registry.level=interface   |                                     | needs rpc.server.registry
-            rpc.server.ssl.client-auth=need       |                                     | needs rpc.server.ssl.bundle
-            rpc.server.ssl.optional=true          |                                     | needs rpc.server.ssl.bundle
             rpc.server.cors.max-age=1m            |                                     | needs rpc.server.cors.allowed-origins
             rpc.server.cors.allow-credentials=true|                                     | needs rpc.server.cors.allowed-origins
             rpc.limits.max-message=1MB            | rpc.limits.max-request=1MB,rpc.limits.max-response=1MB | max-request and max-response replace it
