@@ -1,0 +1,18 @@
+package shop;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.CountDownLatch;
+
+/** Application code that allocates direct buffers, or asks for collections, as long as a test looks at it. */
+public final class Thumbnails {
+
+    private Thumbnails() {}
+
+    public static long draw(CountDownLatch end) {
+        long drawn = 0;
+        while (end.getCount() > 0) {
+            drawn += ByteBuffer.allocateDirect(64).capacity();
+        }
+        return drawn;
+    }
+}

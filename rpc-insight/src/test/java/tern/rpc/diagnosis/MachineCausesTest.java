@@ -1,0 +1,123 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import shop.Thumbnails;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+
+/** Tests causes that lie in the collector, the memory or the processors. */
+class MachineCausesTest {
+
+    private static final Consumer<Shop.Steps> USUAL =
+            call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.HTTP, "GET carrier:80", 5);
+
+    private final Shop shop = new Shop();
+
+    private static Machine machine(
+            double own, double others, double collecting, double live, @Nullable String cause, double allocated) {
+        return new Machine(2, own, others, 0, collecting, live, cause, allocated, -1, List.of(), 0, null, List.of());
+    }
+
+    /** Makes the collector stop each call for 120 ms. */
+    private Cause causeOfPauses(Machine during) {
+        shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
+        shop.healthy(USUAL);
+        shop.machine = during;
+        shop.pauses = (from, to) -> {
+            Times stood = new Times();
+            stood.add(Part.of(Part.Kind.COLLECTOR), 120e6);
+            return stood;
+        };
+        return shop.miss(call -> {
+                    USUAL.accept(call);
+                    call.own(120);
+                })
+                .causes()
+                .get(0);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0.97, G1 Evacuation Pause, 10, COLLECTOR: heap nearly full, bound what is kept in memory",
+        "0.30, System.gc(), 10, COLLECTOR: asked for by code, no call of System.gc()",
+        "0.30, Metadata GC Threshold, 10, COLLECTOR: classes, see what loads classes",
+        "0.30, G1 Evacuation Pause, 900, COLLECTOR: more allocation, fewer or smaller objects a call",
+        "0.30, G1 Evacuation Pause, 10, COLLECTOR, fewer or smaller objects a call",
+    })
+    void reasonOfTheCollectorIsNamedWithItsChange(
+            double live, String cause, double megabytesPerSecond, String kind, String change) {
+        Cause first = causeOfPauses(machine(0.6, 0.1, 0.3, live, cause, megabytesPerSecond * 1e6));
+
+        assertThat(first.kind()).isEqualTo(kind);
+        assertThat(first.change().text()).startsWith(change);
+    }
+
+    @Test
+    void collectionsForDirectBuffersNameTheCodeThatAllocatesThem() throws Exception {
+        shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
+        shop.healthy(USUAL);
+        CountDownLatch end = new CountDownLatch(1);
+        CompletableFuture<CallLedger> ledger = new CompletableFuture<>();
+        Thread drawing = new Thread(() -> {
+            ledger.complete(new CallLedger(shop::now));
+            Thumbnails.draw(end);
+        });
+        drawing.start();
+        CallLedger known = ledger.get();
+        long started = shop.now();
+        shop.pass(300);
+        shop.running.add(
+                new RunningCall(Shop.PLACE, drawing.getId(), Phase.OWN, started, shop.now() - started, known));
+        for (int i = 0; i < 100; i++) {
+            shop.diagnostician.look();
+            shop.pass(20);
+        }
+        end.countDown();
+        drawing.join();
+        shop.running.clear();
+        shop.machine = machine(0.6, 0.1, 0.3, 0.3, "System.gc()", 10e6);
+        shop.pauses = (from, to) -> {
+            Times stood = new Times();
+            stood.add(Part.of(Part.Kind.COLLECTOR), (to - from) * 0.9);
+            return stood;
+        };
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 20; call++) {
+                    shop.call(Shop.PLACE, 0, steps -> steps.own(300));
+                }
+                shop.diagnostician.observer().ended(Shop.PLACE, known, shop.now() - started, shop.now(), null);
+            });
+        }
+
+        Cause first = shop.diagnosis().causes().get(0);
+        assertThat(first.kind()).isEqualTo("DIRECT MEMORY");
+        assertThat(first.change().text()).contains("Thumbnails.draw");
+    }
+
+    @Test
+    void processorsKeptBusyByOthersAreTheCauseIfOperationsOfSeveralKindsAreSlower() {
+        shop.machine = machine(0.3, 0.1, 0, 0.2, null, 10e6);
+        shop.healthy(USUAL);
+        shop.machine = machine(0.3, 1.6, 0, 0.2, null, 10e6);
+
+        Cause first = shop.miss(call -> call.own(30)
+                        .in(Phase.SQL, "select stock", 60)
+                        .in(Phase.HTTP, "GET carrier:80", 70))
+                .causes()
+                .get(0);
+
+        assertThat(first.kind()).isEqualTo("PROCESSORS");
+        assertThat(first.name()).isEqualTo("other processes");
+    }
+}
