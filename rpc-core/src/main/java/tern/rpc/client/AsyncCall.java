@@ -37,8 +37,8 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     }
 
     void attempt() {
-        if (!cancelled && endpoints.isWaiting(method, call)) {
-            endpoints.whenReady(
+        if (!cancelled && endpoints.providerWait().isWaiting(method, call)) {
+            endpoints.providerWait().whenReady(
                     call,
                     () -> cancelled ? cancellation() : null,
                     this::attemptNow,
@@ -106,7 +106,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         } else {
             done.completed(
                     response,
-                    failure instanceof RpcException rpc && left != null ? endpoints.explained(rpc, left) : failure);
+                    failure instanceof RpcException rpc && left != null ? endpoints.failures().explained(rpc, left) : failure);
         }
     }
 

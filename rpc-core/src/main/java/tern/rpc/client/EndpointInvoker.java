@@ -3,13 +3,8 @@ package tern.rpc.client;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.NanoClock;
@@ -33,22 +28,14 @@ import tern.rpc.transport.PendingCall;
  */
 final class EndpointInvoker implements AutoCloseable {
 
-    private static final int MAX_ADDRESSES_NAMED = 5;
-
-    /** Headers: the first one contains the tag of a call, the second one forbids providers without a tag. */
-    private static final String TAG = "dubbo.tag";
-
-    private static final String FORCE_TAG = "dubbo.force.tag";
-
-    /** A call that waits for a provider looks for one at this interval. */
-    private static final long LOOK_EVERY_MILLIS = 10;
-
     private final ServiceKey service;
     private final Cluster cluster;
     private final RetryPolicy retries;
     private final NanoClock clock;
     private final Executor executor;
     private final ScheduledExecutorService timer;
+    private final ProviderFailures failures;
+    private final ProviderWait wait;
 
     /**
      * @param executor runs the completion of probes
@@ -67,10 +54,22 @@ final class EndpointInvoker implements AutoCloseable {
         this.clock = clock;
         this.executor = executor;
         this.timer = timer;
+        this.failures = new ProviderFailures(cluster, clock);
+        this.wait = new ProviderWait(cluster, clock, timer, failures);
     }
 
     Cluster cluster() {
         return cluster;
+    }
+
+    /** Describes why providers cannot be reached. */
+    ProviderFailures failures() {
+        return failures;
+    }
+
+    /** Lets calls wait for a provider. */
+    ProviderWait providerWait() {
+        return wait;
     }
 
     /** The time limit of the method's calls: the one that rules set, else its own. Rules leave streams alone. */
@@ -92,8 +91,8 @@ final class EndpointInvoker implements AutoCloseable {
         RpcException before = null;
         for (int attempt = 1; ; attempt++) {
             checkDeadline(call);
-            if (isWaiting(method, call)) {
-                awaitProvider(call);
+            if (wait.isWaiting(method, call)) {
+                wait.await(call);
             }
             Target target = pick(method, call, used);
             if (before != null && target == used && !awaitPushBack(before, call)) {
@@ -118,7 +117,7 @@ final class EndpointInvoker implements AutoCloseable {
                 ended(target, method, failure, started);
             }
             if (!again(method, call, failure, attempt, used, pending)) {
-                throw explained(failure, used);
+                throw failures.explained(failure, used);
             }
             before = failure;
         }
@@ -169,7 +168,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (!method.idempotent() || method.oneWay()) {
             return;
         }
-        Target suspect = cluster.takeProbe(method.descriptor().name(), tag(call), isTagForced(call), now);
+        Target suspect = cluster.takeProbe(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), now);
         if (suspect == null || suspect == target) {
             return;
         }
@@ -181,44 +180,6 @@ final class EndpointInvoker implements AutoCloseable {
                         now,
                         (response, failure) ->
                                 ended(suspect, method, failure instanceof RpcException rpc ? rpc : null, now)));
-    }
-
-    /**
-     * Adds to the failure of the last attempt, which names one address, the reasons why no other provider took the
-     * call. The result names up to {@value #MAX_ADDRESSES_NAMED} addresses.
-     */
-    RpcException explained(RpcException failure, Target used) {
-        if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {
-            return failure;
-        }
-        List<Target> others =
-                cluster.targets().stream().filter(target -> target != used).toList();
-        String why = cluster.whyAvoided(clock.nanoTime());
-        if (others.isEmpty() || used.isUsable() || others.stream().anyMatch(Target::isUsable)) {
-            return why.isEmpty() ? failure : refusal(failure.status().description() + why);
-        }
-        int more = others.size() - MAX_ADDRESSES_NAMED;
-        return refusal(failure.status().description()
-                + (why.isEmpty()
-                        ? "; the " + (others.size() + 1) + " addresses are all out of reach, also "
-                                + others.stream()
-                                        .limit(MAX_ADDRESSES_NAMED)
-                                        .map(this::withReason)
-                                        .collect(Collectors.joining(", "))
-                                + (more > 0 ? " and " + more + " more" : "")
-                        : why));
-    }
-
-    private static RpcException refusal(String text) {
-        return RpcException.refusal(StatusCode.UNAVAILABLE, text, Executed.NO);
-    }
-
-    private String withReason(Target target) {
-        ClientConnection connection = target.node().opened();
-        String reason = connection == null ? "not connected yet" : connection.lastFailure();
-        long seconds = TimeUnit.NANOSECONDS.toSeconds(target.node().outOfReachNanos(clock.nanoTime()));
-        String since = seconds == 0 ? "" : (reason.isEmpty() ? "" : ", ") + "for " + seconds + " s";
-        return target.endpoint() + (reason.isEmpty() && since.isEmpty() ? "" : " (" + reason + since + ")");
     }
 
     /** Refuses a call after the deadline of the call being served, because nobody waits for the answer any more. */
@@ -280,7 +241,7 @@ final class EndpointInvoker implements AutoCloseable {
     boolean again(
             ClientMethod method, Invocation call, RpcException failure, int number, Target used, PendingCall attempt) {
         long remaining = call.deadline().remainingNanos(clock.nanoTime());
-        if (waitsForReady(method, call)
+        if (ProviderWait.isAllowed(method, call)
                 && failure.code() == StatusCode.UNAVAILABLE
                 && failure.wasExecuted() == Executed.NO
                 && !used.isUsable()
@@ -313,7 +274,7 @@ final class EndpointInvoker implements AutoCloseable {
     /** The provider of the next attempt, if possible not that of the previous attempt. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(
-                method.descriptor().name(), key(method, call), tag(call), isTagForced(call), except, clock.nanoTime());
+                method.descriptor().name(), key(method, call), CallTags.tag(call), CallTags.isForced(call), except, clock.nanoTime());
     }
 
     /** A usable provider other than {@code besides}; null if there is none. */
@@ -336,117 +297,8 @@ final class EndpointInvoker implements AutoCloseable {
         return key == null ? 0 : Hashes.ofKey(key);
     }
 
-    private static String tag(Invocation call) {
-        return call.metadata().isEmpty()
-                ? ""
-                : Objects.requireNonNullElse(call.metadata().get(TAG), "");
-    }
-
-    private static boolean isTagForced(Invocation call) {
-        return !call.metadata().isEmpty()
-                && Boolean.parseBoolean(call.metadata().get(FORCE_TAG));
-    }
-
-    // ---- calls that wait for a provider
-
-    private static boolean waitsForReady(ClientMethod method, Invocation call) {
-        Boolean chosen = call.options().isWaitingForReady();
-        return chosen == null ? method.waitForReady() : chosen;
-    }
-
-    /** Whether the call now waits, because no provider is available. */
-    boolean isWaiting(ClientMethod method, Invocation call) {
-        return waitsForReady(method, call) && !cluster.canTake(call.method().name(), tag(call), isTagForced(call));
-    }
-
-    private void awaitProvider(Invocation call) {
-        while (!cluster.canTake(call.method().name(), tag(call), isTagForced(call))) {
-            cluster.attempt();
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
-            if (Thread.interrupted()) {
-                Thread.currentThread().interrupt();
-                throw RpcException.refusal(
-                        StatusCode.CANCELLED, call + ": the calling thread was interrupted", Executed.NO);
-            }
-            checkWait(call);
-        }
-    }
-
-    /**
-     * Continues as soon as there is a provider. Fails the call if it is cancelled first, or its deadline passes.
-     *
-     * @param cancelled returns the failure of a cancelled call, or null
-     * @param next runs on the call's executor, like {@code failed}
-     */
-    void whenReady(
-            Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
-        cluster.attempt();
-        boolean over = cancelled.get() != null
-                || call.deadline().isExpired(clock.nanoTime())
-                || cluster.canTake(call.method().name(), tag(call), isTagForced(call));
-        try {
-            if (over) {
-                call.executor().execute(() -> afterWait(call, cancelled, next, failed));
-            } else {
-                timer.schedule(
-                        () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
-            }
-        } catch (RejectedExecutionException e) {
-            next.run(); // the closed client fails the call
-        }
-    }
-
-    private void afterWait(
-            Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
-        RpcException reason = cancelled.get();
-        try {
-            checkWait(call);
-        } catch (RpcException late) {
-            reason = reason == null ? late : reason;
-        }
-        if (reason == null) {
-            next.run();
-        } else {
-            failed.accept(reason);
-        }
-    }
-
-    /** Refuses a call whose time ran out before there was a provider. */
-    private void checkWait(Invocation call) {
-        if (call.deadline().isExpired(clock.nanoTime())) {
-            throw RpcException.refusal(
-                    StatusCode.DEADLINE_EXCEEDED,
-                    call + " waited for a provider until its time was over: "
-                            + call.deadline().origin() + "; " + whyNobody(call),
-                    Executed.NO);
-        }
-    }
-
-    private String whyNobody(Invocation call) {
-        String why = cluster.whyNobody(tag(call), isTagForced(call), clock.nanoTime());
-        return why.isEmpty() ? failures() : why;
-    }
-
-    // ---- figures
-
     boolean isAvailable() {
         return cluster.isAvailable();
-    }
-
-    /** Each address with the reason why it cannot be reached, for messages. */
-    String failures() {
-        List<Target> targets = cluster.targets();
-        return targets.isEmpty()
-                ? cluster.sourceName() + ": no address found"
-                : targets.stream()
-                        .limit(MAX_ADDRESSES_NAMED)
-                        .map(EndpointInvoker::failure)
-                        .collect(Collectors.joining("; "));
-    }
-
-    private static String failure(Target target) {
-        ClientConnection connection = target.node().opened();
-        return target.endpoint() + ": " + (connection == null ? "not connected yet" : connection.lastFailure());
     }
 
     ServiceKey service() {

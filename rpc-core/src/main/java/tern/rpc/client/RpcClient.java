@@ -286,7 +286,7 @@ public final class RpcClient implements AutoCloseable {
             if (clock.nanoTime() - end >= 0) {
                 throw new RpcException(
                         StatusCode.UNAVAILABLE,
-                        "no provider of " + service + " can be reached: " + endpoints.failures()
+                        "no provider of " + service + " can be reached: " + endpoints.failures().all()
                                 + " (the reference asks for a check at start)",
                         Executed.NO,
                         null);

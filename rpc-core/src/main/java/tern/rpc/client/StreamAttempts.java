@@ -96,8 +96,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     }
 
     private void next(Invocation call) {
-        if (cancelled == null && endpoints.isWaiting(method, call)) {
-            endpoints.whenReady(
+        if (cancelled == null && endpoints.providerWait().isWaiting(method, call)) {
+            endpoints.providerWait().whenReady(
                     call.withExecutor(serial::execute),
                     () -> cancelled,
                     () -> nextNow(call),
@@ -198,7 +198,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                     && endpoints.again(method, call, rpc, number, target, pending)) {
                 next(call);
             } else {
-                end(response, failure instanceof RpcException rpc ? endpoints.explained(rpc, target) : failure);
+                end(response, failure instanceof RpcException rpc ? endpoints.failures().explained(rpc, target) : failure);
             }
         }
     }

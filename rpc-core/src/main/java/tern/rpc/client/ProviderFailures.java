@@ -1,0 +1,72 @@
+package tern.rpc.client;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.cluster.Cluster;
+import tern.rpc.cluster.Target;
+import tern.rpc.transport.ClientConnection;
+
+/** Describes why the providers of a reference cannot be reached. Thread-safe. */
+record ProviderFailures(Cluster cluster, NanoClock clock) {
+
+    private static final int MAX_ADDRESSES_NAMED = 5;
+
+    /**
+     * Adds to the failure of the last attempt, which names one address, the reasons why no other provider took the
+     * call. The result names up to {@value #MAX_ADDRESSES_NAMED} addresses.
+     */
+    RpcException explained(RpcException failure, Target used) {
+        if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {
+            return failure;
+        }
+        List<Target> others =
+                cluster.targets().stream().filter(target -> target != used).toList();
+        String why = cluster.whyAvoided(clock.nanoTime());
+        if (others.isEmpty() || used.isUsable() || others.stream().anyMatch(Target::isUsable)) {
+            return why.isEmpty() ? failure : refusal(failure.status().description() + why);
+        }
+        int more = others.size() - MAX_ADDRESSES_NAMED;
+        return refusal(failure.status().description()
+                + (why.isEmpty()
+                        ? "; the " + (others.size() + 1) + " addresses are all out of reach, also "
+                                + others.stream()
+                                        .limit(MAX_ADDRESSES_NAMED)
+                                        .map(this::withReason)
+                                        .collect(Collectors.joining(", "))
+                                + (more > 0 ? " and " + more + " more" : "")
+                        : why));
+    }
+
+    private static RpcException refusal(String text) {
+        return RpcException.refusal(StatusCode.UNAVAILABLE, text, Executed.NO);
+    }
+
+    private String withReason(Target target) {
+        ClientConnection connection = target.node().opened();
+        String reason = connection == null ? "not connected yet" : connection.lastFailure();
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(target.node().outOfReachNanos(clock.nanoTime()));
+        String since = seconds == 0 ? "" : (reason.isEmpty() ? "" : ", ") + "for " + seconds + " s";
+        return target.endpoint() + (reason.isEmpty() && since.isEmpty() ? "" : " (" + reason + since + ")");
+    }
+
+    /** Each address with the reason why it cannot be reached, for messages. */
+    String all() {
+        List<Target> targets = cluster.targets();
+        return targets.isEmpty()
+                ? cluster.sourceName() + ": no address found"
+                : targets.stream()
+                        .limit(MAX_ADDRESSES_NAMED)
+                        .map(ProviderFailures::failure)
+                        .collect(Collectors.joining("; "));
+    }
+
+    private static String failure(Target target) {
+        ClientConnection connection = target.node().opened();
+        return target.endpoint() + ": " + (connection == null ? "not connected yet" : connection.lastFailure());
+    }
+}

@@ -1,0 +1,115 @@
+package tern.rpc.client;
+
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.cluster.Cluster;
+
+/**
+ * Lets calls wait until a provider is available, if their settings ask for it. Thread-safe.
+ *
+ * @param timer checks for providers on behalf of asynchronous calls
+ * @param failures explains why there is no provider when the wait has failed
+ */
+record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService timer, ProviderFailures failures) {
+
+    /** The interval at which a waiting call checks whether there is a provider. */
+    private static final long LOOK_EVERY_MILLIS = 10;
+
+    /** Returns whether the call waits for a provider instead of failing at once. */
+    static boolean isAllowed(ClientMethod method, Invocation call) {
+        Boolean chosen = call.options().isWaitingForReady();
+        return chosen == null ? method.waitForReady() : chosen;
+    }
+
+    /** Whether the call now waits, because no provider is available. */
+    boolean isWaiting(ClientMethod method, Invocation call) {
+        return isAllowed(method, call) && !canTake(call);
+    }
+
+    private boolean canTake(Invocation call) {
+        return cluster.canTake(call.method().name(), CallTags.tag(call), CallTags.isForced(call));
+    }
+
+    /**
+     * Blocks until a provider can take the call.
+     *
+     * @throws RpcException if the deadline of the call passes first, or if the thread is interrupted
+     */
+    void await(Invocation call) {
+        while (!canTake(call)) {
+            cluster.attempt();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
+            if (Thread.interrupted()) {
+                Thread.currentThread().interrupt();
+                throw RpcException.refusal(
+                        StatusCode.CANCELLED, call + ": the calling thread was interrupted", Executed.NO);
+            }
+            checkWait(call);
+        }
+    }
+
+    /**
+     * Continues as soon as there is a provider. Fails the call if it is cancelled first, or its deadline passes.
+     *
+     * @param cancelled returns the failure of a cancelled call, or null
+     * @param next runs on the call's executor, like {@code failed}
+     */
+    void whenReady(
+            Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
+        cluster.attempt();
+        boolean over = cancelled.get() != null
+                || call.deadline().isExpired(clock.nanoTime())
+                || canTake(call);
+        try {
+            if (over) {
+                call.executor().execute(() -> afterWait(call, cancelled, next, failed));
+            } else {
+                timer.schedule(
+                        () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        } catch (RejectedExecutionException e) {
+            next.run(); // the closed client fails the call
+        }
+    }
+
+    private void afterWait(
+            Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
+        RpcException reason = cancelled.get();
+        try {
+            checkWait(call);
+        } catch (RpcException late) {
+            reason = reason == null ? late : reason;
+        }
+        if (reason == null) {
+            next.run();
+        } else {
+            failed.accept(reason);
+        }
+    }
+
+    /** Refuses a call whose time ran out before there was a provider. */
+    private void checkWait(Invocation call) {
+        if (call.deadline().isExpired(clock.nanoTime())) {
+            throw RpcException.refusal(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    call + " waited for a provider until its time was over: "
+                            + call.deadline().origin() + "; " + whyNobody(call),
+                    Executed.NO);
+        }
+    }
+
+    private String whyNobody(Invocation call) {
+        String why = cluster.whyNobody(CallTags.tag(call), CallTags.isForced(call), clock.nanoTime());
+        return why.isEmpty() ? failures.all() : why;
+    }
+}
