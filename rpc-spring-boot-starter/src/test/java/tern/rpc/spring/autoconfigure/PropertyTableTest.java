@@ -29,13 +29,14 @@ class PropertyTableTest {
     private static final String HEAD = """
             # Properties
 
-            Every property of the starter, made from the metadata in its jar; `PropertyTableTest` says how to make it again.
+            This table lists all properties of the starter. It is generated from the metadata in the starter's jar; `PropertyTableTest`
+            explains how to generate it again.
 
-            - Times are written with a unit (`500ms`, `3s`), sizes too (`8MB`, 1 MB being 1,048,576 bytes).
+            - Times are written with a unit (`500ms`, `3s`), and so are sizes (`8MB`; 1 MB is 1,048,576 bytes).
             - `<name>` is the `name` of an `@RpcReference`, or the simple name of its interface in any form (`user-service`,
-              `UserService`). What is set there wins over the annotation.
-            - A name that does not exist stops the start (in an environment variable it only causes a warning), and so does a
-              value out of range.
+              `UserService`). These properties take precedence over the annotation.
+            - The application does not start if a property does not exist (in an environment variable this only causes a
+              warning), or if a value is out of range.
 
             | Property | Default | Meaning |
             | --- | --- | --- |

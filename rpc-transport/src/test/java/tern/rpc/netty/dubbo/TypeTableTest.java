@@ -464,20 +464,21 @@ class TypeTableTest {
                 # Types that travel
 
                 This table shows which types arrive unchanged, as an argument and as a result, over hessian2: on the dubbo protocol and inside
-                the wrapper of Triple. Between Tern applications no row needs configuration. "From Dubbo" is a consumer of Apache Dubbo 3.3.6
-                that calls a Tern server. "To Dubbo" is a Tern client that calls a Dubbo provider. Where a row needs Dubbo's own allow-list, name
-                the classes in the resource `security/serialize.allowlist` on Dubbo's side. `TypeTableTest` calls every row and fails if this
-                page differs.
+                the wrapper of Triple. The column "among us" stands for calls between Tern applications, which need no configuration for any
+                type. The column "from Dubbo" stands for a consumer of Apache Dubbo 3.3.6 that calls a Tern server, "to Dubbo" for a Tern client
+                that calls a Dubbo provider. Where a cell says "needs Dubbo's own allow-list", name the classes in the resource
+                `security/serialize.allowlist` of the Dubbo application. `TypeTableTest` makes a call for every row and fails if the table
+                differs from the result.
 
-                **Refused types.** An interface with one of these types stops the start with a message: `Optional`, application classes that are
-                not `Serializable`, and JDK classes that are not value types.
+                **Refused types.** The application does not start if an interface uses `Optional`, an application class that is not
+                `Serializable`, or a JDK class that is not a value type. The message names the type.
 
-                **Subclasses.** Subclasses of your own declared types are accepted. Where the declared type is `Object`, `Map` or another JDK
-                type, list the class in `rpc.limits.allowed-classes`.
+                **Subclasses.** If the declared type is a class of your application, its subclasses are accepted too. If the declared type is
+                `Object`, `Map` or another JDK type, list the sent class in `rpc.limits.allowed-classes`.
 
-                **Null for primitives.** If one side declares `int` and the other one `Integer`, null may arrive for a primitive type. A null
-                argument is refused with INVALID_ARGUMENT and the name of the parameter, and the method does not run. A null result fails with
-                INTERNAL after the method ran. Primitive fields that are missing or null become 0 or false.
+                **Null for primitives.** If one side declares `int` and the other side declares `Integer`, null may arrive for a primitive type.
+                The server refuses a null argument with INVALID_ARGUMENT and the name of the parameter, and does not run the method. A null
+                result makes the call fail with INTERNAL after the method ran. Primitive fields that are missing or null become 0 or false.
 
                 | Shape | among us | from Dubbo | to Dubbo |
                 |---|---|---|---|
