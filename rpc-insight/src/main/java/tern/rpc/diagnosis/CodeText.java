@@ -10,10 +10,10 @@ import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.LoggingMode;
 
-/** Texts for code of the application that waits, fails or writes log lines. */
+/** Texts about application code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** Begins the name of a part in which tasks of an executor wait for other tasks. */
+    /** The prefix of the name of a part in which tasks of an executor wait for other tasks. */
     static final String TASKS = "tasks of ";
 
     private final Evidence evidence;
@@ -64,13 +64,18 @@ final class CodeText {
         };
     }
 
-    /** The line found most often in calls; if there is none, the line of the tasks that calls wait for. */
+    /**
+     * Returns the line that was found most often in calls. If there is none, returns the line of the tasks for which
+     * calls wait.
+     */
     private @Nullable StackTraceElement line(Part part) {
         StackTraceElement line = excess.samples.lineOf(part);
         return line != null ? line : evidence.tasks().lineOf(part);
     }
 
-    /** A sleep of the code; one after an answer that says that a server failed is the pause before a retry. */
+    /**
+     * Describes a sleep in application code. A sleep after an answer with a server error is the pause before a retry.
+     */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
         String failing = operations.failingPeer(part);
         if (failing == null) {
@@ -163,7 +168,7 @@ final class CodeText {
         return new Told("FAILURE", name, Change.of(Where.CODE, text), List.of());
     }
 
-    /** The cause for log lines that the calling thread writes itself. */
+    /** Describes the cause if calling threads write log lines themselves. */
     Told log() {
         List<String> facts = List.of(StoreText.perCall("log", operations.of(Phase.LOGGING, ""), -1));
         LoggingMode mode = evidence.logging();

@@ -7,7 +7,7 @@ import tern.rpc.CallLedger;
  * A call that has ended.
  *
  * @param endedNanos the time of its end, on the clock of {@link System#nanoTime()}
- * @param tookNanos the time since it was received
+ * @param tookNanos the duration since it was received
  */
 record EndedCall(
         String method,

@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Samples the tasks of executors while calls wait for results. Reads at most {@value #MAX_THREADS} stacks, at most
- * twice a second. Used by one thread.
+ * twice a second. Not thread-safe: only one thread uses it.
  */
 final class TaskWatch {
 
     private static final int MAX_THREADS = 32;
     private static final int MAX_EXECUTORS = 32;
 
-    /** Busy threads have to be seen this often before their waits are judged. */
+    /** The number of samples of busy threads that is needed before their waits are judged. */
     private static final int MIN_BUSY = 4;
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -31,18 +31,21 @@ final class TaskWatch {
 
     private final Map<String, Executor> executors = new HashMap<>();
     private final Random random = new Random(2);
-    private long next; // time of the next look; 0 before the first one
+    private long next; // the time of the next sample; 0 before the first sample
 
     /** The sampled tasks of one executor. */
     static final class Executor {
-        final Times parts = new Times(); // weights, counted in looks
+        final Times parts = new Times(); // relative weights, in units of samples
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        // number of samples by class of the application in the tasks' stacks
+        // The number of samples for each application class in the stacks of the tasks.
         final Map<String, Integer> classes = new HashMap<>();
         int looks;
         int busy;
 
-        /** The wait in which most of the busy threads were found, if it is for the result of another task; else null. */
+        /**
+         * Returns the activity in which at least half of the busy threads were found, if it is a wait for the result of
+         * another task; otherwise null.
+         */
         @Nullable
         Part waiting() {
             for (Part part : parts.longestFirst()) {
@@ -60,6 +63,8 @@ final class TaskWatch {
     }
 
     /**
+     * Samples threads that do not serve calls, unless the last sample is less than 500 ms ago.
+     *
      * @param serving the ids of the threads that serve calls
      */
     void look(Set<Long> serving, long now) {
@@ -112,8 +117,8 @@ final class TaskWatch {
     }
 
     /**
-     * The name of the executor whose tasks a waiting thread most likely waits for. This is the executor whose tasks run
-     * code of the same class, otherwise the only busy executor; null if neither exists.
+     * Returns the name of the executor whose tasks a thread most likely waits for: the executor whose tasks run code of
+     * the waiting frame's class, otherwise the only busy executor; null if there is neither.
      *
      * @param line the frame that waits
      */
@@ -138,13 +143,13 @@ final class TaskWatch {
         return best != null ? best : busy == 1 ? onlyBusy : null;
     }
 
-    /** The samples of an executor; null if there are none. */
+    /** Returns the samples of an executor; null if there are none. */
     @Nullable
     Executor executor(String name) {
         return executors.get(name);
     }
 
-    /** The line in which tasks were found in this part most often; null if there is none. */
+    /** Returns a line in which tasks were found in this part; null if there is none. */
     @Nullable
     StackTraceElement lineOf(Part part) {
         for (Executor executor : executors.values()) {

@@ -19,7 +19,7 @@ class MachineReaderTest {
     @TempDir
     private Path root;
 
-    /** Figures of the JVM that a test sets. */
+    /** Values of the JVM that a test sets. */
     private static final class FixedProcess implements OwnProcess {
         private long cpuNanos = 4_000_000_000L;
 

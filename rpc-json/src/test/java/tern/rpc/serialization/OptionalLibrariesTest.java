@@ -24,7 +24,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests features that work without the optional libraries Jackson and protobuf. */
+/** Tests that features work without the optional libraries Jackson and protobuf if they do not need them. */
 class OptionalLibrariesTest {
 
     private static final String JACKSON = "tools.jackson.";

@@ -1,6 +1,6 @@
 package tern.rpc.serialization.hessian;
 
-/** Describes by class loader and name where a class comes from. */
+/** Describes the origin of a class, for messages: its class loader and name. */
 final class ClassOrigin {
 
     private ClassOrigin() {}

@@ -51,7 +51,7 @@ final class HessianWriter implements ObjectWriter {
         hessian.frames = 0;
     }
 
-    /** Begins a map. The map takes a reference number, as every reader counts it. */
+    /** Begins a map, and assigns a reference number to it because every reader does so. */
     @Override
     public void startMap() {
         hessian.skipRef();
@@ -80,8 +80,8 @@ final class HessianWriter implements ObjectWriter {
     }
 
     /**
-     * Makes the exception for a value that could not be written. Serializers of hessian-lite wrap the failure, and add
-     * the location to its message line by line.
+     * Creates the exception for a value that could not be written. Serializers of hessian-lite wrap the cause several
+     * times, and append the location to the message in separate lines.
      */
     private SerializationException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();
