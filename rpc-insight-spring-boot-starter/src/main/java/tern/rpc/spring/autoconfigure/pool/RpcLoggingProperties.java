@@ -4,7 +4,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The properties as the user writes them.
+ * The properties below {@code rpc.logging}.
  *
  * @param async Whether a background thread of Log4j 2 writes the log. It needs the disruptor on the class path and no
  *     Log4j 2 configuration of the application. Lines are dropped and counted if the ring buffer is full.
