@@ -1,6 +1,6 @@
 /**
- * Scheduling in steps: authorization over HTTP, rows from SQL, counters from Redis, and a pool for work after the
- * answer.
+ * The schedule service. Its steps are authorization over HTTP, rows from SQL, counters from Redis, and a task for a
+ * pool after the answer.
  */
 @NullMarked
 package tern.sample.provider.schedule;

@@ -1,4 +1,4 @@
-/** The databases and their pools: Druid, embedded servers and the initial data. */
+/** The database, the embedded servers and the initial data. The connection pool is Druid. */
 @NullMarked
 package tern.sample.provider.store;
 
