@@ -172,7 +172,7 @@ final class InteropTestService implements TestService {
         @Override
         public void onSubscribe(Flow.Subscription given) {
             subscription = given;
-            // Requests are requested one at a time, because the context knows only whether the last request was
+            // The stream is read one request at a time, because the context knows only whether the last request was
             // compressed.
             given.request(1);
         }
