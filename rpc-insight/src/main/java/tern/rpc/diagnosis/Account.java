@@ -33,7 +33,8 @@ final class Account {
         Times times = byPhase(call);
         double sum = times.sum();
         if (sum > call.tookNanos() && sum > 0) {
-            times.scale(call.tookNanos() / sum); // The call ran operations in parallel.
+            // The phases add up to more than the time of the call, because the call ran operations in parallel.
+            times.scale(call.tookNanos() / sum);
         } else {
             times.add(OWN, call.tookNanos() - sum);
         }
@@ -43,7 +44,7 @@ final class Account {
         return times;
     }
 
-    /** Returns the breakdown of a call's time if only the ledger is known and there are no samples. */
+    /** Returns the breakdown of a call's time without samples, from the ledger alone. */
     static Times of(EndedCall call, PauseTimes pauses) {
         Shares unknown = new Shares();
         return of(call, unknown, unknown, pauses);
@@ -86,7 +87,7 @@ final class Account {
         };
     }
 
-    /** Adds the pauses during the call as parts of their own, and reduces all other parts in proportion. */
+    /** Adds the pauses that occurred during the call as separate parts, and reduces all other parts in proportion. */
     private static void takePausesOut(EndedCall call, Times times, PauseTimes pauses) {
         Times stood = pauses.between(call.startedNanos(), call.endedNanos());
         double paused = Math.min(stood.sum(), (double) call.tookNanos());
@@ -98,8 +99,8 @@ final class Account {
     }
 
     /**
-     * Moves the time in which threads looked up a host name, or waited for a processor, from operations to parts of its
-     * own.
+     * Moves the time in which threads looked up a host name, or waited for a processor, from operations to separate
+     * parts.
      */
     private static void moveOutOfOperations(Times times, Shares shares) {
         for (Phase phase : Phase.values()) {

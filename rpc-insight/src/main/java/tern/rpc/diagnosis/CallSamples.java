@@ -103,7 +103,7 @@ final class CallSamples {
         return shown(line, sample -> sample.part().equals(part));
     }
 
-    /** Returns a line with the line that called it, according to the matching samples. */
+    /** Returns a line together with the line that called it, as found in the matching samples. */
     private String shown(StackTraceElement line, Predicate<Sample> among) {
         for (Sample sample : all()) {
             if (line.equals(sample.line()) && among.test(sample)) {
@@ -117,14 +117,14 @@ final class CallSamples {
         return ApplicationCode.shown(line);
     }
 
-    /** Returns a line in which threads were found in this phase, with the line that called it. */
+    /** Returns a line together with the line that called it, as found in the samples of this phase. */
     String shown(StackTraceElement line, Phase phase) {
         return shown(line, sample -> sample.phase() == phase);
     }
 
     /**
-     * Returns the method that threads called most often while they spent time on this part; null if no method was seen
-     * in more than a third of the samples.
+     * Returns the method that threads called most often while they spent time on this part; null if no method was
+     * called in more than a third of the samples.
      */
     @Nullable
     String calledIn(Part part) {
@@ -200,8 +200,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the operation that owners of this lock run in at least half of the samples; null if no operation reaches
-     * half.
+     * Returns the operation that owners of this lock were running in at least half of the samples; null if there is no
+     * such operation.
      */
     @Nullable
     Phase ownersIn(Part lock) {

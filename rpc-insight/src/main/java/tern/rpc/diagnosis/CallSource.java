@@ -11,7 +11,7 @@ public interface CallSource {
     /** Returns the calls that are running now. */
     List<RunningCall> runningCalls();
 
-    /** Returns the number of calls that were refused before they ran, since the start, by reason. */
+    /** Returns the number of calls that were refused before they ran, since the start of the process, by reason. */
     default Map<String, Long> refusals() {
         return Map.of();
     }

@@ -39,7 +39,7 @@ final class CauseText {
     /** The kind and name of a cause, with the advised change. */
     record Told(String kind, String name, Change change, List<String> facts) {}
 
-    /** Describes the cause that belongs to a part. */
+    /** Describes the cause for which the part stands. */
     Cause cause(Part part, double nanos, double ofNanos, double certainNanos) {
         Told told = told(part);
         List<String> facts = new ArrayList<>(told.facts());

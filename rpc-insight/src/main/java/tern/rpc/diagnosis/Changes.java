@@ -12,7 +12,7 @@ import tern.rpc.Phase;
  */
 final class Changes {
 
-    /** A value counts as changed if it is at least this many times its usual value. */
+    /** A value is reported as changed if it is at least this many times its usual value. */
     private static final double MUCH = 2;
 
     /** A method is new if its first call was at most this long ago. */
@@ -39,7 +39,7 @@ final class Changes {
         compare("rate", "calls/s", rate, evidence.usual().figure("calls"), lines, same);
         double allocated = evidence.machine().allocatedPerSecond();
         double usuallyAllocated = evidence.usual().figure("allocated");
-        // A lower allocation rate is a consequence of waiting calls and not reported.
+        // A lower allocation rate is only a consequence of waiting calls, so it is not reported.
         if (allocated >= usuallyAllocated) {
             compare("allocation", "MB/s", allocated / 1e6, usuallyAllocated / 1e6, lines, same);
         }

@@ -13,7 +13,7 @@ import tern.rpc.pool.LoggingMode;
 /** Texts about application code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** The prefix of the name of a part in which tasks of an executor wait for other tasks. */
+    /** The prefix of the name of a part if tasks of an executor wait for other tasks. */
     static final String TASKS = "tasks of ";
 
     private final Evidence evidence;
@@ -65,8 +65,8 @@ final class CodeText {
     }
 
     /**
-     * Returns the line that was found most often in calls. If there is none, returns the line of the tasks for which
-     * calls wait.
+     * Returns the application's line that samples of calls show most often for this part; if there is none, the line in
+     * the executor tasks for which calls wait.
      */
     private @Nullable StackTraceElement line(Part part) {
         StackTraceElement line = excess.samples.lineOf(part);
@@ -74,7 +74,8 @@ final class CodeText {
     }
 
     /**
-     * Describes a sleep in application code. A sleep after an answer with a server error is the pause before a retry.
+     * Describes a sleep in application code. If the sleep comes after an answer with a server error, it is described as
+     * the pause before a retry.
      */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
         String failing = operations.failingPeer(part);

@@ -30,7 +30,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** A pause of the application during a collection. */
     private record Pause(long fromNanos, long toNanos, String cause) {}
 
-    /** The memory used by old objects after a collection. */
+    /** The memory that old objects used after a collection. */
     private record Use(long atNanos, long bytes, boolean major) {}
 
     /**

@@ -78,8 +78,8 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     }
 
     /**
-     * Returns the innermost method that is on most of the computing stacks; null if a single method has most of the
-     * samples itself.
+     * Returns the innermost method that is on at least {@link #COMMON} of the computing stacks; null if a single method
+     * is innermost in at least {@link #HOT} of them.
      */
     static @Nullable String caller(Iterable<List<Sample>> calls) {
         Map<String, Integer> innermost = new HashMap<>();

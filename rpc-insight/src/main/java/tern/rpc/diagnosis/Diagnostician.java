@@ -37,8 +37,8 @@ public final class Diagnostician {
     private static final int HUNG_TARGETS = 10;
 
     /**
-     * If a miss lasts this long, the flight recorder records it. The delay keeps the cost of starting the recorder out
-     * of the first diagnoses.
+     * The flight recorder records a miss only if it lasts at least this long. The delay keeps the cost of starting the
+     * recorder out of the first diagnoses.
      */
     private static final long RECORDED_FROM_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -73,7 +73,7 @@ public final class Diagnostician {
         /** Returns the calls that are running now. */
         List<RunningCall> running();
 
-        /** Returns the number of calls refused since the start, by reason. */
+        /** Returns the number of calls that were refused since the start of the process, by reason. */
         Map<String, Long> refused();
 
         /** Returns all pools of the application. */
@@ -154,8 +154,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the time until {@link #look} must be called again, in nanoseconds. Returns 0 if no sample is needed: the
-     * target is met, and no running call has taken more than twice the target.
+     * Returns the time until {@link #look} must be called again, in nanoseconds. Returns 0 if no sample is needed, that
+     * is, if the target is met and no running call has taken more than twice the target.
      */
     public long pauseNanos() {
         return since != null || isSomeoneLate() ? sampler.pauseNanos() : 0;
@@ -203,7 +203,7 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            // When the target is met again, the few late calls of the last seconds are no evidence about this miss.
+            // After the target is met again, the few late calls of the last seconds are no evidence about this miss.
             if (watch.isMissed()) {
                 diagnose(now, current, running, hung, seen);
             }

@@ -19,7 +19,7 @@ final class Excess {
     private static final int TARGETS_OF_A_FAILURE = 10;
     private static final int MAX_ACCOUNTS = 512;
 
-    /** The waits after which code gives up with an exception. */
+    /** The kinds of waits after which code gives up with an exception. */
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
     private final Evidence evidence;
@@ -85,8 +85,8 @@ final class Excess {
     }
 
     /**
-     * Returns the wait that took at least half of a failed call's time and at least the target's time, because the code
-     * then gave up waiting; null if there is no such wait.
+     * Returns the wait for which the code of a failed call gave up: it took at least half of the call's time and at
+     * least as long as the target. Returns null if there is no such wait.
      */
     private @Nullable Part longWait(EndedCall call) {
         Times times = accountOf(call);
@@ -209,8 +209,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean breakdown of the late or failed calls that spent time on this part; of all late or failed calls
-     * if none did.
+     * Returns the mean breakdown of the late or failed calls that spent time on this part. If none did, returns the
+     * mean breakdown of all late or failed calls.
      */
     Times accountOfCallsWith(Part part) {
         Times sum = new Times();

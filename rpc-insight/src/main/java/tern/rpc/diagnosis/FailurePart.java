@@ -230,8 +230,8 @@ final class FailurePart {
     }
 
     /**
-     * Returns the part for an error that a database or Redis answered; for any other failure, the part for a failure of
-     * the code.
+     * Returns the part for an error that a database or Redis reported. For any other failure, returns the part for an
+     * exception in the code.
      */
     private static Part ofStore(EndedCall call, List<Throwable> chain) {
         Throwable innermost = chain.get(chain.size() - 1);

@@ -64,7 +64,7 @@ final class FlightRecording {
             file = Files.createTempFile("tern-rpc", ".jfr");
             recording.dump(file);
             last = new Recorded(now, LENGTH.toSeconds(), RecordingSummary.of(file));
-            // There is no place for a file, or the JVM has no flight recorder.
+            // The recording file cannot be created, or the JVM has no flight recorder.
         } catch (IOException | RuntimeException | LinkageError e) {
             LOG.info("No flight recording was taken: {}", e.toString());
         } finally {

@@ -12,7 +12,7 @@ import tern.rpc.evidence.ThreadIds;
 
 /**
  * Detects pauses of the whole process. A thread repeatedly sleeps for 10 ms. If it wakes up more than 20 ms too late,
- * the delay, minus the time that the thread waited for a processor, counts as a pause of all threads. Thread-safe.
+ * the delay, minus the time that the thread waited for a processor, is recorded as a pause of all threads. Thread-safe.
  */
 final class HiccupMeter {
 

@@ -26,7 +26,7 @@ final class MachineText {
 
     private static final double MIN_STORM = 200e6;
 
-    /** Threads that allocate at least this number of bytes per second are named in texts. */
+    /** The diagnosis names threads that allocate at least this number of bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
     private final Evidence evidence;
@@ -152,7 +152,7 @@ final class MachineText {
         return new Told("PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
     }
 
-    /** Returns the threads that allocate most, with their code. */
+    /** Returns the threads that allocate the most memory, with the code that they run. */
     private String allocators() {
         Machine.Burner most = null;
         for (Machine.Burner burner : evidence.machine().burners()) {

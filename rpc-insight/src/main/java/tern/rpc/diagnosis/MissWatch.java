@@ -4,10 +4,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Decides every second whether calls miss the target. A second counts as missed if, with a certainty of 99 %, the true
- * share of bad calls (late, failed or refused) is above one percent (lower bound of Wilson's score interval). The share
- * covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins when two of three
- * seconds count as missed, or when calls hang. Not thread-safe: only one thread uses it.
+ * Decides every second whether calls miss the target. A second is considered missed if, with a certainty of 99 %, the
+ * true share of bad calls (late, failed or refused) is above one percent (lower bound of Wilson's score interval). The
+ * share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins when two of three
+ * seconds are considered missed, or when calls hang. Not thread-safe: only one thread uses it.
  */
 final class MissWatch {
 
@@ -26,15 +26,18 @@ final class MissWatch {
     private static final int MIN_HUNG = 3;
     private static final int QUIET_SECONDS = 30;
 
-    /** The number of seconds with calls after the start in which classes are loaded and code is compiled. */
+    /**
+     * The duration of the warm-up, counted in seconds with calls. During the warm-up, classes are loaded and code is
+     * compiled.
+     */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** The number of seconds with calls after which usual times are learned. */
+    /** Usual times are learned only after this number of seconds with calls. */
     private static final int LEARNING_SECONDS = 30;
 
     // The elements are the number of calls and the number of bad calls.
     private final Deque<long[]> seconds = new ArrayDeque<>();
-    private int votes; // whether each of the last three seconds counts as missed, one bit per second
+    private int votes; // whether each of the last three seconds was missed, one bit per second
     private int hungLooks;
     private int quiet;
     private int secondsWithCalls;
@@ -61,7 +64,7 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-        // If there were more calls than this, the application was busy and calls have just stopped.
+        // If there were more calls in the last minute, the application was busy and calls have just stopped.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }

@@ -21,8 +21,8 @@ import tern.rpc.diagnosis.Part.Kind;
 final class Operations {
 
     /**
-     * All operations of a kind count as slower if even the fastest operation takes at least this many times its usual
-     * time.
+     * All operations of a kind are considered slower if even the fastest operation takes at least this many times its
+     * usual time.
      */
     private static final double WIDE_FACTOR = 3;
 
@@ -202,8 +202,8 @@ final class Operations {
     }
 
     /**
-     * Returns the HTTP exchange that failed, by its status, in at least half of the calls with this part; null if there
-     * is none.
+     * Returns the name of the HTTP exchange whose status was 429 or 5xx in at least half of the calls with this part;
+     * null if there is none.
      */
     @Nullable
     String failingPeer(Part part) {

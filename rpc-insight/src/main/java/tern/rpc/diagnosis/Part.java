@@ -46,7 +46,7 @@ record Part(Kind kind, String name) {
         THROTTLED(false),
         /** A pause of the garbage collector. */
         COLLECTOR(false),
-        /** A pause of the JVM that no collection explains. */
+        /** A pause of the JVM that no garbage collection explains. */
         JVM_PAUSE(false),
         /** A pause of the whole process, because something outside froze the process or the machine. */
         OUTSIDE(false),

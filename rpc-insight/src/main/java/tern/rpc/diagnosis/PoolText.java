@@ -21,10 +21,13 @@ final class PoolText {
     /** If a resource is busier than this, no advice that adds load to the resource is given. */
     private static final double FULL = 0.8;
 
-    /** The number of calls counts as higher than usual if it is at least this many times the usual number. */
+    /** The number of calls is considered higher than usual if it is at least this many times the usual number. */
     private static final double MORE = 1.5;
 
-    /** The name of the common pool among the pools. The names of its threads begin differently. */
+    /**
+     * The name of {@code ForkJoinPool.commonPool()} in pool snapshots. The names of its threads begin with another
+     * text.
+     */
     private static final String COMMON_POOL = "common-pool";
 
     private final Evidence evidence;

@@ -193,8 +193,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     }
 
     /**
-     * Returns the line in which the first of these holders' threads that runs application code is now; null if there is
-     * none.
+     * Returns the application's line in which one of the holders' threads is now; null if none of these threads runs
+     * application code.
      */
     private static @Nullable String placeNow(List<Holder> holders) {
         for (Holder holder : holders) {

@@ -26,7 +26,8 @@ final class QueueModel {
      * Returns the 99th percentile of waits, in the unit of {@code use}; infinite if there are too few resources.
      *
      * @param use the mean time of use
-     * @param variation the mean of the squared coefficients of variation of arrivals and of uses; 1 if both are random
+     * @param variation the mean of the squared coefficients of variation of arrivals and of uses; 1 if arrivals and
+     *     uses are random
      */
     static double waitP99(double busy, int places, double use, double variation) {
         if (busy >= places) {

@@ -35,23 +35,26 @@ final class Ranking {
     /** The share of the extra time that the causes must explain with statistical certainty. */
     private static final double MIN_CERTAIN = 0.3;
 
-    /** Causes whose certain times differ by less than this share are ranked by the number of calls that they save. */
+    /**
+     * If the certain times of two causes differ by less than this share, the cause whose removal saves more calls is
+     * ranked first.
+     */
     private static final double CLOSE = 0.2;
 
     private static final double THROTTLED = 0.05;
 
-    /** The mean wait for a pool counts as long if it is at least this share of the target. */
+    /** The mean wait for a pool is considered long if it is at least this share of the target. */
     private static final double MUCH_WAIT = 0.3;
 
-    /** A kind of operations counts as slower if it takes at least this share of the extra time. */
+    /** A kind of operations is considered slower if it takes at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** The number of calls counts as a burst if it is at least this many times the usual number. */
+    /** The number of calls is considered a burst if it is at least this many times the usual number. */
     private static final double BURST = 4;
 
     private static final double OWNERS_OPERATION = 0.05;
 
-    /** The reasons of refusals by limits other than the number of workers. */
+    /** The reasons for refusals by limits other than the number of workers. */
     private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
 
     /** The prefix of the reason if the application itself refused a web request, as in {@code status 503}. */

@@ -78,7 +78,7 @@ final class StackReader {
 
     private StackReader() {}
 
-    /** Returns the activity of the thread. A thread that does not wait computes. */
+    /** Returns the activity of the thread. A thread that does not wait is considered to be computing. */
     static Part read(ThreadLook thread) {
         String at = place(thread);
         if (thread.state() == Thread.State.BLOCKED) {

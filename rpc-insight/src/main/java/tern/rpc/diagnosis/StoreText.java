@@ -20,7 +20,7 @@ import tern.rpc.pool.Holders.Holder;
 final class StoreText {
 
     /**
-     * The result of an operation counts as large if the thread computes in at least this share of the operation's
+     * The result of an operation is considered large if the thread computes in at least this share of the operation's
      * samples.
      */
     private static final double READS = 0.5;
@@ -32,14 +32,14 @@ final class StoreText {
     private static final double IDLE_OF_TARGET = 0.1;
 
     /**
-     * Event loops count as the cause of crowded processors if they use at least this share of the process's processor
-     * time.
+     * Event loops are considered the cause of crowded processors if they use at least this share of the process's
+     * processor time.
      */
     private static final double LOOPS = 0.25;
 
     /**
-     * Processors count as crowded if at least this share of their time is used. Each command is handed to an event loop
-     * and back, and both steps wait for a processor.
+     * Processors are considered crowded if at least this share of their time is used. Each command is handed to an
+     * event loop and back, and both steps wait for a processor.
      */
     private static final double CROWDED = 0.65;
 

@@ -14,7 +14,7 @@ final class Usual {
 
     private static final double WEIGHT = 0.1;
 
-    /** A late call counts as usual if it takes at most this many times its usual time. */
+    /** A late call is considered usual if it takes at most this many times its usual time. */
     private static final double SLOWER = 1.5;
 
     /** The number of learned seconds after which the usual times of a method are reliable. */

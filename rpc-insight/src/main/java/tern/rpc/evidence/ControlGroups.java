@@ -15,7 +15,9 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
     private static final int MAX_LEVELS = 8;
 
     /**
-     * @param second whether the hierarchy is of version 2
+     * The folders for one controller.
+     *
+     * @param second whether the control groups are of version 2
      * @param folders paths without a leading slash; empty if the controller was not found
      */
     record Hierarchy(boolean second, List<String> folders) {

@@ -70,7 +70,7 @@ final class Figures {
         return figure < 0 ? MISSING : figure * factor;
     }
 
-    /** Returns the sum of two numbers. A missing number counts as 0, unless both are missing. */
+    /** Returns the sum of two numbers. A missing number is treated as 0, unless both are missing. */
     static long sum(long first, long second) {
         return first < 0 ? second : first + Math.max(0, second);
     }

@@ -140,6 +140,6 @@ public record Machine(
             long resetsSent,
             long resetsReceived) {}
 
-    /** Open files and sockets of this process. */
+    /** The number of open files and sockets of this process, and the maximum number. */
     public record Descriptors(long open, long max) {}
 }

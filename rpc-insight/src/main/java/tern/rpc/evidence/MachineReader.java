@@ -10,8 +10,8 @@ import tern.rpc.evidence.Machine.Tcp;
 public final class MachineReader {
 
     /**
-     * The duration of a tick in {@code /proc/stat}. The kernel shows 100 ticks per second to processes on every Linux
-     * (USER_HZ).
+     * The duration of a tick in {@code /proc/stat}, in nanoseconds. On every Linux, the kernel reports 100 ticks per
+     * second to processes (USER_HZ).
      */
     private static final long NANOS_A_TICK = 10_000_000;
 

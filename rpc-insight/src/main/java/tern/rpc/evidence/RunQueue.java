@@ -41,7 +41,9 @@ public final class RunQueue {
         RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);
         if (now.isKnown()) {
             if (last.size() >= MAX_THREADS) {
-                last.clear(); // This removes ended threads. For each live thread, the next call is again the first one.
+                // This removes ended threads. For each live thread, the next call returns UNKNOWN, as the first call
+                // did.
+                last.clear();
             }
             last.put(thread.getId(), now);
         } else {

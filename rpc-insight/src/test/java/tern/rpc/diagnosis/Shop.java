@@ -146,7 +146,7 @@ final class Shop implements Diagnostician.Surroundings {
         return this;
     }
 
-    /** Serves such calls for some seconds and returns the diagnosis. */
+    /** Serves calls with this body for some seconds, and returns the diagnosis. */
     Diagnosis miss(Consumer<Steps> body) {
         for (int i = 0; i < 6; i++) {
             second(100, body);

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Runs the callbacks of a listener one after another. The thread that adds a callback runs it, unless another thread is
- * already running callbacks; then the other thread runs it. Thread-safe.
+ * already running callbacks; then that thread runs the new callback too. Thread-safe.
  */
 final class Callbacks {
 

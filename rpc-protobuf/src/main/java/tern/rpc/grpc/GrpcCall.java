@@ -40,8 +40,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private Flow.@Nullable Subscription requests; // guarded by this
     private int demand; // requested before the subscription existed; guarded by this
 
-    private @Nullable Listener<Q> listener; // only callbacks use this field and the next field
-    private boolean told; // true if the listener has been notified of the end of the call
+    private @Nullable Listener<Q> listener; // Only callbacks use this field and the next field.
+    private boolean told; // whether the listener has been notified of the end of the call
     private boolean compressed; // Only one thread at a time uses this field.
     private volatile boolean closed;
     private volatile boolean cancelled;

@@ -27,8 +27,8 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * Exports grpc-java services without a gRPC server. Metadata, statuses with details, deadlines, cancellation (including
- * {@code io.grpc.Context}) and compression work as usual for the service, as does flow control. Protobuf messages can
- * also be sent as JSON; the service's own marshallers encode all other messages.
+ * {@code io.grpc.Context}), flow control and compression work as usual for the service. Protobuf messages can also be
+ * sent as JSON; the service's own marshallers encode all other messages.
  *
  * <p>If a service streams faster than its caller reads, {@code onNext} blocks, unless the service checks {@code
  * isReady} first. On a worker of the server this wait is limited, see {@link tern.rpc.StreamObserver}. Exceptions of
@@ -87,8 +87,9 @@ public final class GrpcServices {
     }
 
     /**
-     * Returns the side effects that the method's attributes declare. If they declare none, uses the option {@code
-     * idempotency_level} of the {@code .proto} file, which grpc-java's generated code does not copy to the attributes.
+     * Returns the side effects that the method's attributes declare. If they declare none, the option {@code
+     * idempotency_level} of the {@code .proto} file is used, because grpc-java's generated code does not contain this
+     * option.
      */
     private static Effects effects(io.grpc.MethodDescriptor<?, ?> method) {
         Object descriptor = descriptor(method.getSchemaDescriptor());

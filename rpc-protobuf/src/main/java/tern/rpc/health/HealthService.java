@@ -44,7 +44,7 @@ public final class HealthService {
     private final List<HealthWatch> watches = new ArrayList<>(); // guarded by this
     private boolean shutDown; // guarded by this
 
-    /** Creates the service; the server's status is SERVING. */
+    /** Creates the service. The status of the server is SERVING. */
     public HealthService() {
         statuses.put(WHOLE_SERVER, ServingStatus.SERVING);
     }

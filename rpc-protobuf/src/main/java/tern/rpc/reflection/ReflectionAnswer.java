@@ -77,7 +77,7 @@ final class ReflectionAnswer {
             content.writeTo(out);
             out.flush();
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // Writing to memory never fails.
+            throw new UncheckedIOException(e); // Writing to memory never throws an IOException.
         }
         return bytes.toByteArray();
     }

@@ -13,9 +13,9 @@ public interface RpcConnectionDetails extends ConnectionDetails {
     /**
      * Returns the addresses of a reference's providers, each in the form of {@code rpc.client.url}.
      *
-     * @param reference the name of the reference or the simple name of its interface: if {@code
-     *     rpc.client.services.<name>} is configured, the {@code <name>} exactly as written in the properties, otherwise
-     *     for example {@code UserService}
+     * @param reference the name of the reference. If {@code rpc.client.services.<name>} is configured, this is the
+     *     {@code <name>} exactly as written in the properties, otherwise {@code name} of the annotation or the simple
+     *     name of the interface, for example {@code UserService}
      * @return the addresses; empty if the addresses come from another source
      */
     List<String> addresses(String reference);

@@ -81,7 +81,7 @@ public class LoadRun implements DisposableBean {
     }
 
     /**
-     * Runs the load again with the given rate and otherwise unchanged properties. Blocks until the run has ended.
+     * Runs the load again at the given rate, with all other properties unchanged. Blocks until the run has ended.
      *
      * @throws IllegalStateException if another run has not ended
      */

@@ -1,6 +1,6 @@
 package tern.rpc.serialization.hessian;
 
-/** Describes the origin of a class, for messages: its class loader and name. */
+/** Describes the origin of a class, that is, its class loader and name, for error messages. */
 final class ClassOrigin {
 
     private ClassOrigin() {}

@@ -13,7 +13,7 @@ import tern.rpc.serialization.SerializationException;
 final class FormShape extends Shape {
 
     /**
-     * Creates the value from its parts, which are in the order of their names. A part that is missing in the message
+     * Creates the value from its parts, which are in the order of their names. A part that the message does not contain
      * has its default value, or null.
      */
     @FunctionalInterface

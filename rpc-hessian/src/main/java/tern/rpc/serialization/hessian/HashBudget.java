@@ -67,9 +67,9 @@ class HashBudget {
 
     /**
      * Adds the cost of a key that refers to incomplete containers, that is, containers whose contents are still being
-     * read. If this key and all earlier keys refer to one and the same container, as children refer to their parent,
-     * comparing two keys does not visit that container: the cost is {@code part}. Otherwise the cost is {@code part}
-     * times the number of keys including this key. Each set of containers is a bit mask.
+     * read. If this key and all earlier keys refer to the same single container, as children refer to their parent,
+     * comparing two keys does not visit that container, so the cost is {@code part}. Otherwise the cost is {@code part}
+     * times the number of keys including this key. Each set of containers is represented by a bit mask.
      *
      * @param part the part of the key's weight that comes from incomplete containers
      * @param referred the incomplete containers to which this key refers

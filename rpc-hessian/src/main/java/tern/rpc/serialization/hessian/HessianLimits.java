@@ -47,7 +47,7 @@ public record HessianLimits(
         }
     }
 
-    /** Creates limits with 256 keys of equal hash code and 64 Mi key steps. */
+    /** Creates limits that allow 256 keys with equal hash codes and 64 Mi key steps. */
     public HessianLimits(
             int depth,
             int values,
@@ -70,7 +70,7 @@ public record HessianLimits(
 
     /**
      * Returns the defaults: depth 64, 1 Mi values, 1,024 class definitions, 512 fields per definition, 512 characters
-     * per name, hashed nesting 4, 1,000 non-scalar keys, 256 keys of equal hash code and 64 Mi key steps.
+     * per name, hashed nesting 4, 1,000 non-scalar keys, 256 keys with equal hash codes and 64 Mi key steps.
      */
     public static HessianLimits defaults() {
         return DEFAULTS;

@@ -76,7 +76,7 @@ final class HessianOutput extends AbstractHessianOutput {
         }
     }
 
-    /** Writes a value. The {@link LastForm} caches the form of the class that was last written at the same place. */
+    /** Writes a value. Caches the form of the value's class in {@code place}, for the next value at the same place. */
     void writeObject(@Nullable Object value, LastForm place) throws IOException {
         if (value == null || value instanceof String || value instanceof Integer) {
             writeObject(value);
@@ -120,8 +120,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a float as the double with the same decimal digits. Not used for fields and elements that are declared as
-     * float.
+     * Writes a float as the double with the same decimal digits. This method is not used for fields and elements that
+     * are declared as float.
      */
     void writeFloat(float value) {
         scalars.writeDouble(Double.parseDouble(String.valueOf(value)));
@@ -189,7 +189,9 @@ final class HessianOutput extends AbstractHessianOutput {
         return known >= 0;
     }
 
-    /** Skips a reference number. Readers assign the number to a value to which this message never refers. */
+    /**
+     * Skips a reference number, which readers assign to a value. The rest of the message never refers to this value.
+     */
     void skipRef() {
         if (!unshared) {
             references.skip();
@@ -202,8 +204,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Assigns the reference number of the old value to the new value. The old value keeps the number as well, because
-     * readers create a single value for both.
+     * Assigns the reference number of the old value to the new value as well, because readers create a single value for
+     * both.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {

@@ -114,8 +114,8 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Reads the exception of a failed call a second time, but only its class name, message and stack trace. So the
-     * caller still receives the provider's error if a field of the exception cannot be read.
+     * Reads the exception of a failed call a second time, but only its class name, message and stack trace. Thus the
+     * caller receives the provider's error even if a field of the exception cannot be read.
      */
     private Throwable readPlainly(int start, SerializationException failure) {
         try {

@@ -80,8 +80,8 @@ final class HessianWriter implements ObjectWriter {
     }
 
     /**
-     * Creates the exception for a value that could not be written. Serializers of hessian-lite wrap the cause several
-     * times, and append the location to the message in separate lines.
+     * Creates the exception for a value that could not be written. If the message of the failure has several lines, as
+     * in hessian-lite, the lines are joined with commas.
      */
     private SerializationException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();

@@ -42,7 +42,7 @@ final class IdentityNumbers {
         next = 0;
     }
 
-    /** The number of numbers assigned so far. */
+    /** The number of reference numbers assigned so far. */
     int count() {
         return next;
     }
@@ -77,7 +77,7 @@ final class IdentityNumbers {
         return -1;
     }
 
-    /** Assigns an existing number to one more object. */
+    /** Assigns an existing number to another object. */
     void alias(Object object, int number) {
         if (find(object) < 0) {
             add(object, number);

@@ -136,7 +136,8 @@ final class JdkPartsForm implements WireForm {
 
     /** Returns the absolute value as ints, the most significant first. The first int is not 0. */
     private static int[] magnitude(BigInteger value) {
-        BigInteger negated = value.negate(); // A new object has no cached results, which would be written too.
+        // A new object is used because it has no cached results; cached results would be written too.
+        BigInteger negated = value.negate();
         BigInteger absolute = value.signum() < 0 ? negated : negated.negate();
         int[] ints = new int[(absolute.bitLength() + Integer.SIZE - 1) / Integer.SIZE];
         byte[] bytes = absolute.toByteArray();

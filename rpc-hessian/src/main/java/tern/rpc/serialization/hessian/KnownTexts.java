@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A cache of texts that occur in many messages, such as names of services and attachments. A text is found by its
- * bytes, so a cached text needs no new string. The cache does not grow, whatever peers send: each text has one index,
- * and replaces the text that had the same index. Not thread-safe.
+ * bytes, so no new string is created for a cached text. The cache has a fixed size, whatever peers send: a new text
+ * replaces the text with the same index. Not thread-safe.
  */
 final class KnownTexts {
 

@@ -61,7 +61,7 @@ final class ListReader {
     }
 
     /**
-     * Reads a list as the declared type. Used if the message names no list type, or a type that is not assignable to
+     * Reads a list as the declared type. Called if the message names no list type, or a type that is not assignable to
      * the declared type.
      */
     private Object declared(int length, Slot slot) {

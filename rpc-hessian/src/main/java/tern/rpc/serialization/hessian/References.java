@@ -90,8 +90,8 @@ final class References {
     }
 
     /**
-     * Continues the numbering at this number: the number of a skipped value that is now read, or afterwards the end
-     * again.
+     * Continues the numbering at this number. Called with the number of a skipped value before that value is read, and
+     * afterwards with the number of the end.
      */
     void continueAt(int number) {
         next = number;
@@ -106,7 +106,10 @@ final class References {
         return weights[number];
     }
 
-    /** Whether a reference may point to the value: it exists, perhaps without all of its parts, and was not skipped. */
+    /**
+     * Whether a reference may point to the value. This requires that the value exists, perhaps without all of its
+     * parts, and was not skipped.
+     */
     boolean isAvailable(int number) {
         return values[number] != UNFINISHED && values[number] != SKIPPED;
     }

@@ -11,9 +11,9 @@ import tern.rpc.serialization.OutputBuffer;
  * Writes values without parts, each in its shortest form, directly into the array of an {@link OutputBuffer}. Not
  * thread-safe.
  *
- * <p>The bytes are the same as those of hessian-lite. To split binary data at the same places, this class tracks the 8
- * KiB buffer of hessian-lite, which splits binary data at the end of that buffer, and flushes the buffer when a value
- * might not fit. {@link #window} is the position at which that buffer would now begin.
+ * <p>The bytes are the same as those of hessian-lite. hessian-lite writes to an 8 KiB buffer, splits binary data at the
+ * end of that buffer, and flushes the buffer when a value might not fit. To split binary data at the same places, this
+ * class tracks that buffer: {@link #window} is the position at which the buffer would now begin.
  */
 final class ScalarOutput {
 

@@ -39,8 +39,8 @@ class ServicePolicy implements ReadableTypes {
     private final Shapes shapes;
 
     /**
-     * The loaded classes, keyed by class names from messages that passed the check of names. The value is {@code void}
-     * if the class does not exist.
+     * The loaded classes, keyed by class names from messages. Only names that passed the name check are keys. The value
+     * is {@code void} if the class does not exist.
      */
     private final Map<String, Class<?>> loaded = new ConcurrentHashMap<>();
 

@@ -74,9 +74,9 @@ abstract class Shape {
     }
 
     /**
-     * Binds only the last field with this name, which is the subclass's field. Only this field is certain if the
-     * definition and the class have different numbers of fields with this name, because hidden fields are distinguished
-     * by their order.
+     * Binds only the last field with this name, which is the subclass's field. Called if the definition and the class
+     * have different numbers of fields with this name. Then only the last field is certain, because hidden fields are
+     * distinguished by their order.
      */
     private static void bindLast(String[] wire, int[] binding, String name, int place) {
         boolean bound = false;

@@ -100,7 +100,7 @@ final class TextEncoder {
         if (from == to) {
             return;
         }
-        // One more byte is claimed because a write of 4 bytes exceeds the 3 bytes of a character.
+        // One more byte is reserved because each write of 4 bytes exceeds the 3 bytes of a character.
         int most = 3 * (to - from) + 1;
         if (!out.hasRoom(most)) {
             appendByteByByte(from, to, out);

@@ -47,8 +47,8 @@ final class ThrowableParts {
     }
 
     /**
-     * Sets the parts on an exception. The received stack trace replaces the trace of the exception even if it is empty,
-     * because the frames of the reading thread have no meaning.
+     * Sets the received fields in an exception. The received stack trace replaces the trace of the exception even if it
+     * is empty, because the frames of the reading thread have no meaning.
      */
     <T extends Throwable> T addTo(T throwable) {
         if (cause != null && throwable.getCause() == null) {

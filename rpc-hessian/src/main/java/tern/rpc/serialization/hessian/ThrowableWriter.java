@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most {@link
- * HessianOutput#frames} stack frames. Cuts causes and messages to the limits of Tern's own readers. Thread-safe.
+ * HessianOutput#frames} stack frames. Omits causes, and cuts messages, beyond the limits of Tern's own readers.
+ * Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
 

@@ -150,7 +150,7 @@ final class ValueReader {
         return weighed(in.textOf(in.next(), Integer.MAX_VALUE));
     }
 
-    /** Adds the cost of comparing a long text with an equal text to the weight, and returns the text. */
+    /** Adds the cost of comparing a long text with an equal text to the weight. Returns the text. */
     private String weighed(String text) {
         weight += text.length() / CHARACTERS_PER_VISIT;
         return text;
@@ -231,7 +231,7 @@ final class ValueReader {
         count(1);
     }
 
-    /** Adds to the number of values of the message, before these values are read. */
+    /** Adds to the number of values of the message. Called before these values are read. */
     void count(int more) {
         weight += more;
         values += more;
@@ -349,9 +349,9 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value that was skipped before, because a later reference points to it. For example, a field that does not
-     * exist in this process may hold the same object as a field that does. Meanwhile the tables of the message stay
-     * unchanged.
+     * Reads a value that was skipped before, because a later reference points to it. This happens, for example, if a
+     * field that does not exist in this process holds the same object as a field that does. While the value is read,
+     * the tables of the message stay unchanged.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {

@@ -5,8 +5,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Skips values without creating them. Definitions and reference numbers in skipped values are still recorded, so that
- * later values can use them. If a later reference points to a skipped value, the value is created then. Not
- * thread-safe.
+ * later values can use them. If a later reference points to a skipped value, that value is created. Not thread-safe.
  */
 final class ValueSkipper {
 

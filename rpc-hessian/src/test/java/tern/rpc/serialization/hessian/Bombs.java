@@ -220,7 +220,7 @@ public final class Bombs {
         return bombs;
     }
 
-    /** Returns keys of equal hash code and alternating classes: two longs, a text, and so on. */
+    /** Returns a map or set whose keys have equal hash codes and alternating classes: two longs, a text, and so on. */
     private static byte[] mixedKeys(int size, int tag, String type) {
         Bytes bytes = Bytes.of().add(tag).text(type);
         int hash = equalHash(0).hashCode();
@@ -238,8 +238,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns times of equal hash code. A hash table cannot order Timestamps in a bucket, because Timestamp implements
-     * Comparable for Date, not for itself.
+     * Returns a map or set of times with equal hash codes. A hash table cannot order Timestamps in a bucket, because
+     * Timestamp implements Comparable for Date, not for itself.
      */
     private static byte[] equalTimes(int size, String type, int others) {
         Bytes bytes = Bytes.of().definition("java.sql.Timestamp", "value").definition(Pair.class.getName(), "left");
@@ -341,7 +341,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Returns a random value made of the parts of the bombs, with many small values and many references. */
+    /** Returns a random value that combines parts of the bombs, with many small values and many references. */
     public static byte[] random(long seed, int size) {
         Random random = new Random(seed);
         Bytes bytes = Bytes.of();
@@ -480,7 +480,10 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Returns decimals of equal hash code. The hash code is 31 times the unscaled value plus the scale. */
+    /**
+     * Returns a map whose keys are decimals with equal hash codes. The hash code is 31 times the unscaled value plus
+     * the scale.
+     */
     private static byte[] equalNumbers(int size) {
         Bytes bytes = Bytes.of().add('U').text("java.util.HashSet").definition("java.math.BigDecimal", "value");
         for (int i = 1; bytes.size() < size; i++) {

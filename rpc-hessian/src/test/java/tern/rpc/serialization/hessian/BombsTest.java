@@ -38,8 +38,9 @@ class BombsTest {
     }
 
     /**
-     * Returns the maximum number of allocated bytes. The most expensive small value, including garbage, is a number in
-     * a set. Any reader needs more than four times the size of a message that consists of many small values.
+     * Returns the maximum number of bytes that reading a message may allocate. The most expensive small value,
+     * including garbage, is a number in a set. Any reader needs more than four times the size of a message that
+     * consists of many small values.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * Math.min(size, MIB);

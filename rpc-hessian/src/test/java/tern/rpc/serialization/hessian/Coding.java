@@ -129,7 +129,8 @@ final class Coding {
     }
 
     /**
-     * Converts a notation to bytes. It consists of hex digits and of {@code "text"}, which is encoded with its length.
+     * Converts a notation to bytes. The notation consists of hex digits and of {@code "text"}, which is encoded with
+     * its length.
      */
     static byte[] bytes(String notation) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests which map keys and set elements are rejected, and that ordinary ones are accepted. */
+/** Tests which map keys and set elements are rejected, and that ordinary keys and elements are accepted. */
 class EqualKeysTest {
 
     /** Resembles an entity. Its hash code depends only on its id, although it refers to its parent. */
@@ -146,7 +146,7 @@ class EqualKeysTest {
         assertThat(coding.through(new TreeMap<>(map), Object.class)).isEqualTo(map);
     }
 
-    /** The hash code is a constant, as for entities whose id is assigned by the database. */
+    /** The hash code of these entities is a constant, as for entities whose id is assigned by the database. */
     @Test
     @SuppressWarnings("unchecked") // The method returns this type.
     void entitiesThatReferToTheirParentAreRead() {

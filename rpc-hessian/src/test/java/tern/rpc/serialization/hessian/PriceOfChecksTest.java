@@ -94,12 +94,12 @@ class PriceOfChecksTest {
 
         @Override
         void enterKey() {
-            // The override applies no depth limit.
+            // This override checks no nesting depth.
         }
 
         @Override
         void leaveKey() {
-            // The override applies no depth limit.
+            // This override checks no nesting depth.
         }
 
         @Override

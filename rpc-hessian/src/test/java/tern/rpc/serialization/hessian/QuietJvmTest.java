@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that no JVM prints a warning about {@code sun.misc.Unsafe}, as JVMs do since JDK 24 if code uses that class.
+ * Tests that the JVM prints no warning about {@code sun.misc.Unsafe}. JVMs since JDK 24 print one if code uses that
+ * class.
  */
 @Timeout(120)
 class QuietJvmTest {

@@ -45,8 +45,8 @@ import org.junit.jupiter.api.TestFactory;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Compares with bytes recorded from hessian-lite 4.0.4. Column 2 of the file contains the written bytes, column 3 the
- * value that hessian-lite read back.
+ * Compares with bytes recorded from hessian-lite 4.0.4. Column 2 of the file contains the written bytes, and column 3
+ * the value that hessian-lite read back.
  */
 class VectorsTest {
 

@@ -194,8 +194,8 @@ class WrittenBytesTest {
     }
 
     /**
-     * hessian-lite splits binary data at the end of its 8 KiB buffer. How full the buffer may be before hessian-lite
-     * flushes it depends on the kind of value.
+     * hessian-lite splits binary data at the end of its 8 KiB buffer, and flushes the buffer before a value that might
+     * not fit. The free space that it requires depends on the kind of value.
      */
     @Test
     void binaryDataIsCutAtTheSamePlaces() {
@@ -267,7 +267,7 @@ class WrittenBytesTest {
     }
 
     /**
-     * A message with few values searches them one by one to find a reference, and a message with many values uses a
+     * If a message has few values, a reference is found by comparing the values one by one; if it has many values, by a
      * hash table.
      */
     @Test

@@ -118,8 +118,8 @@ final class BodyArguments {
 
     /**
      * Decodes the only argument from a bean, or from an object whose only member has the parameter's name and contains
-     * the bean. Senders use such an object for methods with several parameters. If it were decoded as the bean itself,
-     * all properties of the bean would be null.
+     * the bean. Senders use the second form for methods with several parameters. If that object were decoded as the
+     * bean itself, all properties of the bean would be null.
      */
     private @Nullable Object wrappedOrValue(Position only, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -157,8 +157,8 @@ final class BodyArguments {
     }
 
     /**
-     * Decodes the argument as a value, or from an array whose only element is the value. Tries the value first, because
-     * only the deserializer knows whether its type accepts an array.
+     * Decodes the argument from a value, or from an array whose only element is the value. Tries the value first,
+     * because only the deserializer knows whether its type accepts an array.
      */
     private @Nullable Object valueOrElement(JsonParser parser, Position only, byte[] json, int offset, int length) {
         try {

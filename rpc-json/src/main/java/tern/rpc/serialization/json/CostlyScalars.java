@@ -18,15 +18,15 @@ import tools.jackson.databind.type.ArrayType;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Limits scalars that are expensive to decode. Jackson matches numbers and times that are sent as text against a
- * pattern before it checks any limit, which takes quadratic time. Adding to a decimal with a huge exponent would fill
- * the heap. A {@code java.lang.Class} is never decoded.
+ * Limits scalars that are expensive to decode. If a number or time is sent as text, Jackson matches the text against a
+ * pattern before it checks any limit, which takes quadratic time. An addition to a decimal with a huge exponent would
+ * fill the heap. A {@code java.lang.Class} is never decoded.
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    /** Maximum length of the text of a time. Every time with a zone fits. */
+    /** Maximum number of characters of a time that is sent as text. Every time with a zone is shorter. */
     private static final int MAX_TIME = 100;
 
     /**
@@ -137,8 +137,8 @@ final class CostlyScalars extends ValueDeserializerModifier {
     }
 
     /**
-     * Limits numbers in arrays of primitive types. Such arrays have no deserializer for their elements, so {@link
-     * Bounded} cannot check them.
+     * Limits the numbers in arrays of primitive types. Jackson uses no deserializer for the elements of such arrays, so
+     * {@link Bounded} cannot check them.
      */
     private static final class BoundedElements extends DelegatingDeserializer {
         private final int textLength;

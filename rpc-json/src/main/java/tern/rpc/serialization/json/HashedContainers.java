@@ -31,10 +31,10 @@ import tools.jackson.databind.type.CollectionType;
 import tools.jackson.databind.type.MapType;
 
 /**
- * Limits sets and maps whose keys a sender can give equal hash codes. A hash table handles equal hash codes well if the
- * keys are ordered, such as texts and numbers; it compares all other keys with every earlier key of the same hash code.
- * Containers whose filling takes quadratic time for any content are decoded into another container and copied in one
- * step.
+ * Limits sets and maps whose keys a sender can give equal hash codes. A hash table remains fast if such keys have an
+ * order, as texts and numbers do. Keys without an order are compared with every earlier key of the same hash code.
+ * Containers whose filling always takes quadratic time are filled in one step, from another container that is decoded
+ * first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
@@ -98,11 +98,11 @@ final class HashedContainers extends ValueDeserializerModifier {
 
     /** How a hash table handles keys of one class that have equal hash codes. */
     private enum Kind {
-        /** The table arranges the keys in a tree. */
+        /** The keys have an order, so the table arranges them in a tree. */
         ORDERED,
         /**
-         * The table searches the keys one by one, but each key is small. Examples are times whose supertype, not the
-         * class itself, implements Comparable.
+         * The keys have no order for the table, which searches them one by one, but each key is small. Examples are
+         * times whose supertype, not the class itself, implements Comparable.
          */
         SCALAR,
         COMPOSITE;

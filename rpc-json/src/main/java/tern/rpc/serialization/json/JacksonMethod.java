@@ -25,9 +25,7 @@ final class JacksonMethod implements JsonMethod {
     private final QueryArguments query;
     private final List<String> warnings = new ArrayList<>();
 
-    /**
-     * @param textMapper a copy of the mapper that also converts text to numbers
-     */
+    /** @param textMapper a copy of the mapper that also accepts texts as numbers */
     JacksonMethod(MethodDescriptor method, JsonMapper mapper, JsonMapper textMapper) {
         this.mapper = mapper;
         this.fullName = method.fullName();

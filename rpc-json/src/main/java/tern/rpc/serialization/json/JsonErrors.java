@@ -18,8 +18,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
- * Describes failures without the failed values, because values may be secrets and failures are logged. Jackson's
- * messages and causes quote values, so neither is used.
+ * Describes failures without the values that caused them, because values may be secrets and failures are logged.
+ * Jackson's messages and causes quote values, so neither is used.
  */
 final class JsonErrors {
 

@@ -30,7 +30,7 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
         }
     }
 
-    /** Creates limits with 256 keys of equal hash code and 64 Mi key steps. */
+    /** Creates limits that allow 256 keys with equal hash codes and 64 Mi key steps. */
     public JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys) {
         this(
                 depth,
@@ -43,7 +43,7 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
 
     /**
      * Returns the defaults: depth 64, numbers of 100 digits, names of 1,024 characters, 1,000 non-scalar keys, 256 keys
-     * of equal hash code and 64 Mi key steps.
+     * with equal hash codes and 64 Mi key steps.
      */
     public static JsonLimits defaults() {
         return DEFAULTS;

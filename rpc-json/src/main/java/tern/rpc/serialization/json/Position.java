@@ -142,7 +142,7 @@ final class Position {
         return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
     }
 
-    /** Whether the type is a bean that has properties, but not this one. */
+    /** Whether the type is a bean that has properties, but none with this name. */
     boolean lacks(String property) {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }
@@ -152,7 +152,7 @@ final class Position {
         return holdsText;
     }
 
-    /** The reason why values of this type cannot be decoded; null if they can. */
+    /** The reason why values of this type cannot be decoded; null if they can be decoded. */
     @Nullable
     String problem() {
         return problem;

@@ -43,7 +43,9 @@ final class QueryArguments {
         return arguments;
     }
 
-    /** Decodes a bean or map whose properties are the query parameters that have no method parameter of their own. */
+    /**
+     * Decodes a bean or map whose properties are the query parameters that do not belong to other method parameters.
+     */
     private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
         Map<String, List<String>> properties = new HashMap<>(query);
         properties.keySet().removeAll(names);
@@ -82,7 +84,7 @@ final class QueryArguments {
         });
     }
 
-    /** Whether the text is a bean or a list in JSON. False for types whose ordinary texts may look like JSON. */
+    /** Whether the text is a bean or a list in JSON. Always false for types whose ordinary texts may look like JSON. */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {
             case TEXT, SCALAR, SCALAR_OR_NUMBERS -> false;

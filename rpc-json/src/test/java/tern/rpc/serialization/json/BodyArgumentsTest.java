@@ -22,7 +22,8 @@ import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests from where arguments are decoded, in the order of docs/wire-protocol.md 4.2, and the restrictions of Connect.
+ * Tests where arguments are taken from in a request body, in the order of docs/wire-protocol.md 4.2, and the
+ * restrictions of Connect.
  */
 class BodyArgumentsTest {
 

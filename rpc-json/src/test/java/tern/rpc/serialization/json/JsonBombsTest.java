@@ -180,8 +180,8 @@ public class JsonBombsTest {
     }
 
     /**
-     * Returns the maximum number of allocated bytes. The most expensive element per byte is an entry of a map whose
-     * keys have equal hash codes.
+     * Returns the maximum number of bytes that decoding a text may allocate. The most expensive element per byte is an
+     * entry of a map whose keys have equal hash codes.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 160L * Math.min(size, MIB);

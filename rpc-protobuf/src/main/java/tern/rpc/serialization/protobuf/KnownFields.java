@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class KnownFields {
 
-    /** The fields of an unknown group, whose class does not exist: none is known. */
+    /** The fields of an unknown group. None of them is known. */
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
     /**
-     * An unknown field, a field that contains other fields, a closed enum, or a field whose tag takes more than one
-     * byte.
+     * The value for an unknown field, a field that contains other fields, a closed enum, or a field whose tag takes
+     * more than one byte.
      */
     static final byte OTHER = 0;
 
-    /** A known field with one of the following wire types, of which only the end matters. */
+    /** The value for a known field with the wire type VARINT. Only the end of such a field must be found. */
     static final byte VARINT = 1;
 
     static final byte FIXED32 = 2;
@@ -80,7 +80,7 @@ final class KnownFields {
     }
 
     /**
-     * Returns the wire type of the known field that begins with this byte; {@link #OTHER} if the byte does not
+     * Returns the wire type of the known field that begins with this byte. Returns {@link #OTHER} if the byte does not
      * determine the wire type.
      */
     byte plain(byte first) {
@@ -88,8 +88,8 @@ final class KnownFields {
     }
 
     /**
-     * Returns the field that the parser would decode for this tag; null if the parser does not know the number, or not
-     * with this wire type.
+     * Returns the field that the parser would decode for this tag; null if the parser does not know the number, or
+     * expects another wire type.
      */
     @Nullable
     Field field(int number, int wireType) {

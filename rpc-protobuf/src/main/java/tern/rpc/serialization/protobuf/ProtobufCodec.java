@@ -82,9 +82,9 @@ public final class ProtobufCodec {
      * again with the message. If their number exceeds 4,096 plus one for every 16 bytes of the message, all are dropped
      * with a warning. Consecutive fields with the same number count as one. Lite messages keep all unknown fields.
      *
-     * @throws SerializationException if the bytes are not a message of the class, contain messages nested deeper than
-     *     64, or contain too many unknown enum numbers that the parser stores as unknown fields (proto2): more than
-     *     4,096 plus one for every 8 bytes
+     * @throws SerializationException if the bytes are not a message of the class, if messages are nested deeper than
+     *     64, or if there are too many unknown enum numbers that the parser stores as unknown fields (proto2): more
+     *     than 4,096 plus one for every 8 bytes
      * @throws IllegalArgumentException if the class is not a generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {

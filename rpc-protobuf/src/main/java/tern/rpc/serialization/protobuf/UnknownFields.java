@@ -4,7 +4,7 @@ import com.google.protobuf.WireFormat;
 
 /**
  * Counts the unknown fields of a message in one pass over its bytes, without creating objects. The count ends at
- * invalid bytes, because the parser stops there too. If it is doubtful whether the parser stops, the count continues.
+ * invalid bytes, because the parser stops there too. If it is unclear whether the parser stops, the count continues.
  *
  * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
  * field of two bytes. Messages from newer peers legitimately contain some unknown fields, so the limits grow with the
@@ -26,7 +26,7 @@ final class UnknownFields {
     /** Above {@link #FREE}, one message with an unknown enum number is accepted for this number of bytes. */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
-    /** The minimum encoded size of an unknown field that counts. */
+    /** The minimum encoded size of an unknown field, in bytes. */
     private static final int MIN_BYTES = 2;
 
     private final byte[] bytes;
@@ -198,7 +198,7 @@ final class UnknownFields {
         }
     }
 
-    /** Reads a length and returns the end of the part that follows. */
+    /** Reads a length, and returns the end of the bytes that have this length. */
     private int endOfPart(int end) {
         int count = varint(end);
         if (count < 0 || count > end - position) {

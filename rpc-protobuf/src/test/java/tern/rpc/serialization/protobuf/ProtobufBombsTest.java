@@ -185,8 +185,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Returns a message with the maximum number of unknown fields that are kept: 4,096, plus one in every 16 bytes,
-     * with empty messages in between.
+     * Returns a message with the maximum number of unknown fields that are kept: 4,096, plus one for every 16 bytes.
+     * Empty messages fill the bytes between them.
      */
     private static byte[] asManyAsAreKept(int size, int number) {
         byte[] strange = field(number, bytes(13 << 3, 1));
@@ -218,8 +218,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Returns the maximum number of allocated bytes. Two bytes can create a message of the size of its class, and a
-     * builder of the same size.
+     * Returns the maximum number of bytes that decoding a message may allocate. Two encoded bytes can create a message
+     * object of the size of its class, and a builder of the same size.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * size;

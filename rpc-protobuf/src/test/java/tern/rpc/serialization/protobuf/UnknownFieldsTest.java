@@ -28,7 +28,7 @@ class UnknownFieldsTest {
 
     private static final int NEW_COLOUR = 77;
 
-    /** A set with a field number that no message in this test declares. */
+    /** An unknown field with a number that no message in this test declares. */
     private static final UnknownFieldSet NEW = numbers(9_000);
 
     private final List<String> warnings = new ArrayList<>();

@@ -14,8 +14,8 @@ public final class DubboEntries {
     static final String FURTHER_PROTOCOL = "ext.protocol";
 
     /**
-     * The parameter of a service over the second protocol. Consumers use such a service only if they request that
-     * protocol.
+     * The parameter that is set if a service uses the second protocol. Consumers use the service only if they request
+     * that protocol.
      */
     private static final String IS_EXTRA = "isExtra";
 

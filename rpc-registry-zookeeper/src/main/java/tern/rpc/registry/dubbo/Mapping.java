@@ -26,8 +26,8 @@ public final class Mapping {
     }
 
     /**
-     * Returns the text with the name added at its end, or the same text if it already contains the name. Names are
-     * never removed or reordered.
+     * Adds a name at the end of the text. Returns the same text if it already contains the name. Names are never
+     * removed or reordered.
      */
     public static String with(String text, String application) {
         if (text.isBlank()) {

@@ -14,8 +14,8 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
  * Looks for providers that have only interface-level entries. As soon as one provider of a service has an
- * application-level entry, Dubbo 3 consumers send all calls to providers with such entries, so the providers without
- * one get no calls.
+ * application-level entry, Dubbo 3 consumers send all calls to providers with application-level entries, so the other
+ * providers get no calls.
  */
 final class InterfaceOnly {
 
@@ -63,8 +63,8 @@ final class InterfaceOnly {
     }
 
     /**
-     * Returns the applications of the entries, except this application. If an entry contains no application name, its
-     * address is returned.
+     * Returns the applications of the entries, except this application. For an entry without an application name,
+     * returns its address.
      */
     private static List<String> applications(Registration own, List<String> names) {
         Set<String> found = new TreeSet<>();

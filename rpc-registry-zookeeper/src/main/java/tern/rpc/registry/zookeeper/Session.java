@@ -31,7 +31,7 @@ final class Session implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    /** The time without a connection after which lists of providers are stale. */
+    /** The time without a connection after which lists of providers become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
     private static final int MAX_PARENTS = 100_000;

@@ -94,7 +94,7 @@ public final class ZooKeeperRegistry implements Registry {
         try {
             return Integer.parseInt(text);
         } catch (NumberFormatException e) {
-            return DEFAULT_PORT; // ZooKeeper itself rejects the address with a message
+            return DEFAULT_PORT; // ZooKeeper itself rejects the address with a message.
         }
     }
 

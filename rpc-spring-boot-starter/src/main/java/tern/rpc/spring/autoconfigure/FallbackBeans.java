@@ -11,7 +11,7 @@ import tern.rpc.ServiceKey;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcFallback;
 
-/** Finds the beans with {@link RpcFallback} without creating them, and prevents Spring from injecting them. */
+/** Finds the beans with {@link RpcFallback} without creating them, and excludes them from injection. */
 final class FallbackBeans {
 
     private FallbackBeans() {}

@@ -28,7 +28,7 @@ import tern.rpc.transport.ServerTransport;
 
 /**
  * Makes a few calls to a service inside Tern during startup. The first calls of a process load and link several hundred
- * classes; after these calls, that work is done before real callers arrive. No other process is involved.
+ * classes, so without these calls the first real callers would wait for that. No other process is involved.
  */
 final class FirstCalls {
 
@@ -43,7 +43,7 @@ final class FirstCalls {
     /** The maximum time that these calls may delay the startup. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** The target for these calls. It is so high that these slow calls are not reported as slow. */
+    /** The target for these calls. It is so high that the calls are not reported as slow. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
     /** The service that is called. */
@@ -59,8 +59,8 @@ final class FirstCalls {
     private FirstCalls() {}
 
     /**
-     * Returns an object that has made no calls. Used in applications without tern-rpc-hessian, because the probe's
-     * messages are Java values.
+     * Returns an object that has made no calls. Used in applications without tern-rpc-hessian, because the messages of
+     * the first calls are Java values.
      */
     static FirstCalls none() {
         return new FirstCalls();

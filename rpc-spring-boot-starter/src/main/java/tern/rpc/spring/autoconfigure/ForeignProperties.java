@@ -102,7 +102,7 @@ final class ForeignProperties {
 
     /**
      * Returns Tern's alternative to a Dubbo option that was written below one of Tern's root names; null if the name is
-     * not a known option.
+     * not a known option of Dubbo.
      */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
         return OPTIONS.get(name.getLastElement(Form.UNIFORM));

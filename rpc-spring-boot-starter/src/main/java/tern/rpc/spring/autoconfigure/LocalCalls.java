@@ -66,7 +66,8 @@ final class LocalCalls {
     }
 
     /**
-     * Whether the server of this application is already listening. This is so when fields of a test class are injected.
+     * Whether the server of this application is already listening, as it is when the fields of a test class are
+     * injected.
      */
     static boolean portIsKnown(ConfigurableBeanFactory beans) {
         return beans.getBeanProvider(RpcServerLifecycle.class).stream().anyMatch(RpcServerLifecycle::isRunning);

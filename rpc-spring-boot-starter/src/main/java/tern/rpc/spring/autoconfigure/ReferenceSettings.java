@@ -23,8 +23,8 @@ import tern.rpc.transport.Token;
  * The settings that distinguish references. References with equal settings share a proxy.
  *
  * @param registry the registry that provides the endpoints; null if the endpoints are fixed
- * @param tls the TLS settings of the reference; null to use those of the client
- * @param token the token of the reference; null to use that of the client
+ * @param tls the TLS settings of the reference; null to use the TLS settings of the client
+ * @param token the token of the reference; null to use the token of the client
  */
 record ReferenceSettings(
         Class<?> type,

@@ -32,7 +32,9 @@ final class Registries implements DisposableBean {
         return SCHEMES.stream().anyMatch(scheme -> text.trim().startsWith(scheme + "://"));
     }
 
-    /** Returns the registry in the addresses of a service; empty if they are addresses of providers. */
+    /**
+     * Returns the registry whose address the property contains; empty if the property contains addresses of providers.
+     */
     static Stream<RegistryUrl> in(String property, List<String> urls) {
         if (urls.stream().noneMatch(Registries::isRegistry)) {
             return Stream.empty();

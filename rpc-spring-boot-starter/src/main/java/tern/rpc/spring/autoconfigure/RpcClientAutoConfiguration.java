@@ -101,7 +101,8 @@ public final class RpcClientAutoConfiguration {
             ObjectProvider<RpcClientCustomizer> customizers) {
         RpcClient.Builder client = RpcClient.builder().meters(meters);
         client.transport(LocalCalls.transport(
-                serializer, settings, server)); // Registered first, so that a bean of the application can replace it.
+                // This transport is registered first, so that a bean of the application can replace it.
+                serializer, settings, server));
         transports.orderedStream().forEach(client::transport);
         settings.applyTo(client);
         observations.clientFilters().forEach(client::filter);

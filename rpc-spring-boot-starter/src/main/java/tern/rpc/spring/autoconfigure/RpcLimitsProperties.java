@@ -33,8 +33,8 @@ import org.springframework.util.unit.DataSize;
  *     nor similar simple values.
  * @param maxEqualKeys Maximum number of keys of one map, or elements of one set, that have equal hash codes and cannot
  *     be ordered.
- * @param maxKeySteps Maximum number of steps, each of which hashes or compares one part of a key or set element, to
- *     read one message.
+ * @param maxKeySteps Maximum number of steps to hash and compare keys and set elements of one message; each part of a
+ *     key or element is one step.
  * @param maxUnpackedRatio Maximum ratio of decompressed to compressed bytes, for messages above 1 MiB.
  * @param allowedClasses Classes that may be read in addition to those in the service interfaces. Each entry is a class
  *     name, a package that ends in .*, or a package with its subpackages that ends in .**.

@@ -120,14 +120,14 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 });
             }
             rules.forEach(made::rule);
-        } catch (RuntimeException e) { // Binding and checks throw exceptions of many types.
+        } catch (RuntimeException e) { // Binding and validation throw exceptions of many types.
             LOG.warn("Changed properties below rpc.client are not applied", e);
         }
     }
 
     /**
-     * Records that a local bean was injected in place of a reference, so that the settings of the reference count as
-     * used.
+     * Records that a local bean was injected in place of a reference. The settings of the reference are then reported
+     * as used.
      */
     synchronized void overridden(Class<?> type, RpcReference annotation) {
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);

@@ -56,7 +56,7 @@ public final class RpcServerAutoConfiguration {
         return settings.transport();
     }
 
-    @Bean(destroyMethod = "") // The bean is closed with the server.
+    @Bean(destroyMethod = "") // The bean has no destroy method, because it is closed with the server.
     @Lazy
     @ConditionalOnMissingBean(ServerTransport.class)
     NettyServerTransport rpcServerTransport(

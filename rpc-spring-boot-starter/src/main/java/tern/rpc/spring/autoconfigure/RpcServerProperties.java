@@ -23,8 +23,7 @@ import tern.rpc.transport.Token;
  * @param ioThreads Number of event loop threads, shared by server and clients; 0 for one per processor, but at most
  *     eight.
  * @param health Whether grpc.health.v1 is served. The reported status follows the readiness of the application.
- * @param reflection Whether gRPC server reflection is served, with which tools read the services and their message
- *     types.
+ * @param reflection Whether gRPC server reflection is served, by which tools read the services and their message types.
  * @param token Accepted tokens. A caller must send one of them, except for health checks. Several tokens allow a
  *     rotation. Default: no token is required.
  * @param genericCalls Whether generic calls are served, for callers without the interface.

@@ -33,8 +33,8 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Registers the server while Spring reports that the application accepts traffic. Until the server has read its
- * registration back, it reports that the application refuses traffic. At a shutdown the registration is withdrawn
+ * Registers the server while Spring reports that the application accepts traffic. Until the registration has been read
+ * back from the registry, the application is reported as refusing traffic. At a shutdown the registration is withdrawn
  * before the server drains.
  */
 public final class ServerRegistration

@@ -152,8 +152,8 @@ record ServerSettings(
     }
 
     /**
-     * Whether a web page in a browser could call the server after DNS rebinding. This requires that a host name of the
-     * page's site resolves to this server, that every host name is allowed, and that no credentials are required.
+     * Whether a web page in a browser could call the server by DNS rebinding. This is possible if the server listens on
+     * all addresses, accepts every host name, and requires no credentials.
      *
      * @param authorizers whether the server has authorizers
      */

@@ -44,8 +44,8 @@ final class WeakenedSettings {
     /**
      * Finds the settings.
      *
-     * @throws RpcStartException in production, if a weakening setting is not accepted
-     * @throws InvalidPropertyException if an accepted property is not one that can weaken the server
+     * @throws RpcStartException if a weakening setting is not accepted and the profile prod is active
+     * @throws InvalidPropertyException if an accepted property cannot weaken the server
      */
     static WeakenedSettings of(RpcServerProperties server, RpcLimitsProperties limits, Environment environment) {
         List<Weakness> known = known(server, limits);

@@ -83,7 +83,7 @@ class MeterTableTest {
 
     /**
      * Returns the meters of an application that serves calls, makes calls, uses a pool, and has a setting that weakens
-     * it.
+     * its protection.
      */
     private static Map<String, Row> registered() {
         MeterRegistry registry = new SimpleMeterRegistry();

@@ -193,7 +193,7 @@ class RpcGrpcTest {
 
                     @Override
                     public void onCompleted() {
-                        // the caller waits only for the answer
+                        // The test waits only for the answer.
                     }
                 });
         requests.onNext(

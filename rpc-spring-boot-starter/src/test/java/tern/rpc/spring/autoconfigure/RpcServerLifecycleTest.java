@@ -32,7 +32,7 @@ import tern.rpc.spring.LocalRpcPort;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests when the port is open during the life of an application. */
+/** Tests when an application opens and closes its port. */
 class RpcServerLifecycleTest {
 
     @Test
@@ -168,7 +168,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void contextStartsAndStopsTenTimesWithoutLeavingThreads() throws InterruptedException {
-        // Other tests may still run applications with such threads.
+        // Applications of other tests may still run threads of the same kind.
         var others = new java.util.HashSet<>(keepAliveThreads());
         for (int i = 0; i < 10; i++) {
             provider(Greeter.class)
@@ -244,7 +244,9 @@ class RpcServerLifecycleTest {
         }
     }
 
-    /** Records the order of start and stop in the phase of Spring's own listener containers and executors. */
+    /**
+     * Records the order of start and stop, in the lifecycle phase of Spring's own listener containers and executors.
+     */
     @Configuration(proxyBeanMethods = false)
     static class Witness implements SmartLifecycle {
         final List<String> seen = new ArrayList<>();

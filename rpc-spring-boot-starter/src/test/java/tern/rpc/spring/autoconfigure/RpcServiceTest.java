@@ -79,7 +79,7 @@ class RpcServiceTest {
     static class NullConfiguration {
         @Bean
         @RpcService
-        @SuppressWarnings("NullAway") // Null is the error that the test needs.
+        @SuppressWarnings("NullAway") // The test needs null as the error.
         GreetingService nothing() {
             return null;
         }
@@ -123,7 +123,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Before such a bean is created, only its interface is known. */
+    /** Before a bean of a lazy or prototype factory method is created, only its interface is known. */
     @ParameterizedTest
     @ValueSource(classes = {LazyFactoryMethod.class, PrototypeFactoryMethod.class})
     void factoryMethodThatReturnsAnInterfaceIsExportedBeforeItRuns(Class<?> configuration) {

@@ -1,4 +1,4 @@
-/** The database, the embedded servers and the initial data. The connection pool is Druid. */
+/** The database with its Druid connection pool, the embedded servers, and the initial data. */
 @NullMarked
 package tern.sample.provider.store;
 

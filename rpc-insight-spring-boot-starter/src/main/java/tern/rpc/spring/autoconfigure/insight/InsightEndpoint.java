@@ -38,7 +38,7 @@ public final class InsightEndpoint {
     /**
      * The target and the calls of the last minute.
      *
-     * @param parts the names of the reports that are available below this one
+     * @param parts the names of the reports that are available below this report
      */
     public record Summary(int qps, double latencyMillis, LatencyWindow.Report served, List<String> parts) {}
 

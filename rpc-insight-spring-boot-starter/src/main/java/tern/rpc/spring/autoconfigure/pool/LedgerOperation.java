@@ -5,8 +5,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Records an operation in the ledger of the call that the current thread serves. Without such a call, the operation
- * runs unrecorded.
+ * Records an operation in the ledger of the call that the current thread serves. If the thread serves no call, the
+ * operation is not recorded.
  */
 final class LedgerOperation {
 

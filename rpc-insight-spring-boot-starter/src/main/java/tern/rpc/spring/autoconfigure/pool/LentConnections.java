@@ -15,8 +15,8 @@ import redis.clients.jedis.util.Pool;
 /**
  * Lends the connections of a pool, and replaces broken connections on a separate thread. The original pool would
  * reconnect on the caller's thread after a failed command, so that without a network the caller would wait for the read
- * timeout twice. A broken connection counts as borrowed until it is replaced, so other callers may reach the pool's
- * limit meanwhile and fail. Thread-safe.
+ * timeout twice. A broken connection remains borrowed until it is replaced, so other callers may reach the pool's limit
+ * meanwhile and fail. Thread-safe.
  */
 final class LentConnections extends ConnectionPool {
 
@@ -62,7 +62,7 @@ final class LentConnections extends ConnectionPool {
         try {
             replacing.execute(() -> replace(connection));
         } catch (RejectedExecutionException closed) {
-            pool.returnBrokenResource(connection); // Here the pool does not reconnect.
+            pool.returnBrokenResource(connection); // This call does not reconnect.
         }
     }
 

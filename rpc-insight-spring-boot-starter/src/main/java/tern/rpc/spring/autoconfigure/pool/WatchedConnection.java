@@ -185,7 +185,7 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    /** Measures the reading of rows, and adds the time to the statement. */
+    /** Measures the reading of rows, and adds the time to the time of the statement. */
     private record WatchedRows(
             Statement statement, ResultSet rows, @Nullable String text) implements InvocationHandler {
 

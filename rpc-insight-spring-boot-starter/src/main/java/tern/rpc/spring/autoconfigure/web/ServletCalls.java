@@ -42,7 +42,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
     }
 
     /**
-     * Returns false, so that the filter also runs for asynchronous dispatches. One of them writes the result of an
+     * Returns false, so that the filter also runs for asynchronous dispatches, one of which writes the result of an
      * asynchronous request.
      */
     @Override

@@ -34,7 +34,7 @@ final class WebCalls implements CallSource {
     private static final String SERVICE = "web";
     private static final String PROTOCOL = "http";
 
-    /** The name of requests without a route, and of requests whose route exceeds {@link #MAX_ROUTES}. */
+    /** The name of requests without a route, and of requests whose route is beyond the limit {@link #MAX_ROUTES}. */
     static final String OTHERS = "others";
 
     /** The maximum number of routes that have their own meters. */

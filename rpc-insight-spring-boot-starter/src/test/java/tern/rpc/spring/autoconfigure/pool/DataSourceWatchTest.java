@@ -25,7 +25,10 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Checks that data sources of all kinds are measured exactly once and behave as without measurement. */
+/**
+ * Checks that data sources of all kinds are measured exactly once, and that the measurement does not change their
+ * behaviour.
+ */
 @Timeout(120)
 class DataSourceWatchTest {
 

@@ -9,7 +9,7 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
     /** The maximum number of parts of one rule: conditions, addresses of tags, or configurations. */
     int MAX_PARTS = 1_000;
 
-    /** The kinds of rules. Each kind has its own suffix of keys. */
+    /** The kinds of rules. The keys of each kind have their own suffix. */
     enum Kind {
         CONFIGURATORS(".configurators"),
         CONDITIONS(".condition-router"),

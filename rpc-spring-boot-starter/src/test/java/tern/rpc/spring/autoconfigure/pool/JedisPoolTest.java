@@ -58,7 +58,7 @@ class JedisPoolTest {
     }
 
     /**
-     * Creates an application with long timeouts, because a busy machine may delay the server. For tests that do not
+     * Creates an application with long timeouts, because a busy machine may delay the server. Used by tests that do not
      * measure time.
      */
     private static ApplicationContextRunner patient() {

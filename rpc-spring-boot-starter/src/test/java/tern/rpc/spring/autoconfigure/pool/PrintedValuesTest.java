@@ -186,7 +186,7 @@ class PrintedValuesTest {
         return lines;
     }
 
-    /** Returns the largest size that a diagnosis advises. Its models do not compute larger sizes. */
+    /** Returns the largest size that a diagnosis advises. The models of the diagnosis do not compute larger sizes. */
     private static long largest(PoolSnapshot pool) {
         return pool.kind() == PoolKind.WORKERS ? 10_000 : 2_000;
     }
