@@ -115,7 +115,8 @@ public final class ProcessRig {
             Map<Wire, Double> back = awaitBack(after);
             TimeUnit.SECONDS.sleep(AFTER_SECONDS);
             Map<Wire, SteadyCalls.Counts> during = next(running);
-            closeAll(running); // The counts of a part are complete only when its calls have ended.
+            // The counts for a part of the run are complete only when the calls of that part have ended.
+            closeAll(running);
             for (Wire wire : Wire.values()) {
                 print(
                         fault,
@@ -159,9 +160,7 @@ public final class ProcessRig {
         return all;
     }
 
-    /**
-     * Returns the share of calls between two counts that the first provider got. A restarted process counts from zero.
-     */
+    /** Returns the first provider's share of the calls between two counts. A restarted process counts from zero. */
     private static double share(long[] before, long[] after) {
         long all = 0;
         long first = 0;

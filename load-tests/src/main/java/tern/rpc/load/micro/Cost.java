@@ -17,8 +17,8 @@ record Cost(double cpuNanos, double bytes) {
     private static final int BATCH = 20;
 
     /**
-     * Measures an operation by repeating it for {@code millis} milliseconds. The warm-up before takes a quarter of that
-     * time.
+     * Measures an operation by repeating it for {@code millis} milliseconds. A warm-up, which takes a quarter of that
+     * time, comes first.
      */
     static Cost of(Supplier<?> operation, int millis) {
         run(operation, millis / 4);

@@ -113,7 +113,7 @@ public class LedgerBenchmark {
     }
 
     /**
-     * Reads the clock as often as a hundred counted operations do. The two readings are most of the cost of an
+     * Reads the clock as often as a hundred counted operations do. Reading the clock twice is most of the cost of an
      * operation.
      */
     @Benchmark

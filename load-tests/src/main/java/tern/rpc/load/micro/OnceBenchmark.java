@@ -135,7 +135,8 @@ public class OnceBenchmark {
     }
 
     /**
-     * Uses a completion stage for each filter that restores the context, like a chain of {@code thenApplyWithContext}.
+     * Uses one completion stage for each filter. Each stage restores the context, like a chain of {@code
+     * thenApplyWithContext}.
      */
     @Benchmark
     public Object stageOfEachFilter() throws Exception {
@@ -190,7 +191,7 @@ public class OnceBenchmark {
         return "dubbo://" + host + ":" + port + "/" + service.name() + "?timeout=3000&version=0.0.0";
     }
 
-    /** Allocates a new object for a call. A young collection frees it. */
+    /** Allocates a new object for each call. A young garbage collection frees the object. */
     @Benchmark
     public PendingCall objectMade() {
         return new PendingCall(call, false, 0, null);

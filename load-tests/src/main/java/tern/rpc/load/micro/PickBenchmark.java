@@ -115,7 +115,8 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        cluster.pick("get", 0, "", false, null, now); // This call makes the survey that is due ten times a second.
+        // This call already makes the survey of providers that is due ten times a second.
+        cluster.pick("get", 0, "", false, null, now);
     }
 
     @TearDown

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A child process, which ends when this process ends at the latest. */
+/** A child process, which ends no later than this process. */
 public final class Program implements AutoCloseable {
 
     private static final long STOP_SECONDS = 30; // A provider first drains its calls.

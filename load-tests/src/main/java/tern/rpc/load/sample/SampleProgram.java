@@ -8,9 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 
-/**
- * The sample provider or consumer as a separate process on free ports, which ends when this process ends at the latest.
- */
+/** The sample provider or consumer as a separate process on free ports, which ends no later than this process. */
 public final class SampleProgram implements AutoCloseable {
 
     /** The JVM flags of {@code ./demo}: only the C1 compiler, a single-threaded collector, and a fixed heap size. */
