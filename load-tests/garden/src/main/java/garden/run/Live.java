@@ -28,7 +28,7 @@ final class Live {
             say("No diagnosis within " + DIAGNOSIS_SECONDS + " s.");
         } else {
             say(String.format("Diagnosed after %.0f s:", seconds));
-            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // This waits until the diagnosis includes more calls.
+            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // During this pause, more calls enter the diagnosis.
         }
         System.out.println("\n" + garden.shop().diagnosis("text/plain"));
         say(String.format(

@@ -148,8 +148,7 @@ public final class Link implements AutoCloseable {
 
     private static void cut(Socket socket) {
         try {
-            // This resets the connection instead of closing it in an orderly way.
-            socket.setOption(StandardSocketOptions.SO_LINGER, 0);
+            socket.setOption(StandardSocketOptions.SO_LINGER, 0); // With this option, closing resets the connection.
             socket.close();
         } catch (IOException e) {
             // The connection is already closed.

@@ -41,8 +41,7 @@ public final class RunQueue {
         RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);
         if (now.isKnown()) {
             if (last.size() >= MAX_THREADS) {
-                // This removes ended threads. For each live thread, the next call returns UNKNOWN, as the first call
-                // did.
+                // Clearing removes ended threads. The next call of each live thread is treated as its first.
                 last.clear();
             }
             last.put(thread.getId(), now);

@@ -125,7 +125,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         int count = known;
         do {
             while (!over && advance(subscriber)) {
-                // The condition runs one step at a time.
+                // The loop's condition performs one step each time.
             }
         } while ((count = news.addAndGet(-count)) != 0);
     }
@@ -182,7 +182,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     }
 
     private boolean ask(Flow.Subscriber<? super R> subscriber) {
-        boolean last = lastReceived; // This must be read before the queue.
+        boolean last = lastReceived; // The flag must be read before the queue.
         Q request = received.poll();
         try {
             if (request != null) {

@@ -89,7 +89,7 @@ final class BadNodeRun implements AutoCloseable {
         TimeUnit.SECONDS.sleep(1);
         double cured = share(before, arrived());
         pace.join();
-        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // This waits until the last calls have ended.
+        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // During this pause, the last calls end.
         return new Result(label, clients.size(), badNode, timeline, cured);
     }
 

@@ -261,7 +261,7 @@ public final class Choices {
                         .connections(choice.connections())
                         .check(true)
                         .build());
-                run(echo, choice, millis / 2); // This is the warm-up.
+                run(echo, choice, millis / 2); // The first run is a warm-up.
                 return run(echo, choice, millis);
             }
         }

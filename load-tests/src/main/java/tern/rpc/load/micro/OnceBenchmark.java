@@ -168,7 +168,7 @@ public class OnceBenchmark {
         return InetAddress.getLocalHost();
     }
 
-    /** Reads from a field when a connection was last read. */
+    /** Reads the time of a connection's last read from a field. */
     @Benchmark
     public long lastReadInField() {
         lastRead = System.nanoTime();

@@ -83,7 +83,7 @@ final class BareDubbo extends BareConnection {
                 .put(body)
                 .array());
         while (answered() != id) {
-            // This is a heartbeat of the server. It needs no answer, because the run is shorter than the server's
+            // The frame is a heartbeat of the server. It needs no answer, because the run is shorter than the server's
             // timeout.
         }
     }

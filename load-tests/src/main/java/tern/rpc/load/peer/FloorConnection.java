@@ -51,7 +51,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
     /** Writes all queued frames. */
     @Override
     public void run() {
-        scheduled.set(false); // This must be reset before the queue is read, so that no frame is missed.
+        scheduled.set(false); // The flag must be reset before the queue is read, so that no frame is missed.
         Frame frame = queue.poll();
         if (frame == null) {
             return;

@@ -28,7 +28,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         @Override
         public void request(long count) {
             if (wanted.getAndAdd(count) > 0) {
-                return; // This is a nested or concurrent request, which the running loop handles.
+                return; // The request is nested or concurrent, and the running loop handles it.
             }
             do {
                 give();

@@ -49,6 +49,6 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close(); // This closes the connection; channelInactive then closes the other side.
+        ctx.close(); // Closing the connection makes channelInactive close the other side.
     }
 }

@@ -405,7 +405,7 @@ final class HessianInput {
         }
         char[] decoded = units;
         int i = 0;
-        // The bytes of this many units cannot exceed the remaining bytes.
+        // This number of units fits into the remaining bytes, because no unit is longer than three bytes.
         int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;

@@ -43,7 +43,7 @@ final class FirstCalls {
     /** The maximum time that these calls may delay the startup. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** The target for these calls. It is so high that the calls are not reported as slow. */
+    /** The target for the first calls. It is so high that these slow calls are not reported. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
     /** The service that is called. */

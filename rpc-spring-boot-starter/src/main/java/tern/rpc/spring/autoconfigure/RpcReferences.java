@@ -85,7 +85,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
         OptionalModules.checkProtocol(wanted.protocol(), where);
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
-        RpcClient made = client.getObject(); // This runs outside the lock, because the bean factory has its own locks.
+        // The client is created outside the lock, because the bean factory has its own locks.
+        RpcClient made = client.getObject();
         synchronized (this) {
             names.add(settings.configured(name).getKey());
             Object proxy = proxies.get(wanted);

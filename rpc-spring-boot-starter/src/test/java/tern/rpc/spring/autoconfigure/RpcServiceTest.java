@@ -376,7 +376,7 @@ class RpcServiceTest {
 
         @Override
         public void afterPropertiesSet() {
-            // This is an interface of Spring, so it is not a service.
+            // The interface belongs to Spring, so it is not a service.
         }
     }
 

@@ -54,7 +54,7 @@ final class TomcatWatch implements TomcatConnectorCustomizer {
         TomcatWorkers made = TomcatWorkers.of(endpoint);
         endpoint.setExecutor(made);
         ReflectionUtils.makeAccessible(internal);
-        // This makes Tomcat resize and stop the pool as if it were Tomcat's own pool.
+        // With this field set, Tomcat resizes and stops the pool as if it were Tomcat's own pool.
         ReflectionUtils.setField(internal, endpoint, true);
         boolean first = workers == null;
         workers = made;

@@ -129,7 +129,7 @@ class DruidPoolTest {
     @Test
     void bootsGenericPoolIsMadeWhenTuningIsOff() {
         application().withPropertyValues(DRUID, "rpc.pools.tuned=false").run(there -> {
-            // This is Druid's own default.
+            // The value 8 is Druid's own default.
             assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8);
             assertThat(pool(there, "dataSource").max()).isEqualTo(8); // The pool is measured nevertheless.
         });

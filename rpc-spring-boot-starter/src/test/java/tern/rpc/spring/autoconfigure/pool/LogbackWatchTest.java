@@ -33,7 +33,7 @@ class LogbackWatchTest {
     void lineCountsInTheLedgerOfItsCallerAndIsWrittenOnce() throws Exception {
         root.addAppender(disk);
         watch.afterSingletonsInstantiated();
-        watch.afterSingletonsInstantiated(); // This simulates a second application in the same process.
+        watch.afterSingletonsInstantiated(); // The second call simulates a second application in the same process.
 
         CallLedger ledger = Serving.ledgerOf(() -> {
             root.info("served");
