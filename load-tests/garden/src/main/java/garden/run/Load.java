@@ -87,7 +87,7 @@ public final class Load implements AutoCloseable {
             send(id, id % 20);
             ended = true;
         } catch (RuntimeException e) {
-            // The code below counts the failure.
+            // A failed call is counted as bad after this block.
         }
         calls.increment();
         if (!ended || System.nanoTime() - start > TARGET_NANOS) {

@@ -115,7 +115,7 @@ record Verdict(
                 values.getProperty("change"));
     }
 
-    /** Whether this file contains a verdict for that commit. */
+    /** Whether the file contains a verdict for the commit. */
     static boolean isOf(Path file, String commit) throws IOException {
         return Files.exists(file) && commit.equals(load(file).getProperty("commit"));
     }

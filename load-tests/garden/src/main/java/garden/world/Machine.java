@@ -45,7 +45,7 @@ public final class Machine {
         }
     }
 
-    /** Whether this process may set a quota. This requires control groups of version 1, and root permissions. */
+    /** Whether this process may set a quota, which requires control groups of version 1 and root permissions. */
     private static boolean allowsQuota() {
         return Files.isWritable(GROUPS.resolve("cgroup.procs"));
     }

@@ -88,8 +88,8 @@ public class PendingCallsBenchmark {
     }
 
     /**
-     * Tern's way: each call has a slot in a table and a deadline in its entry, and one sweep checks the deadlines of
-     * all calls.
+     * Tern's variant: each call has a slot in a table and a deadline in its entry, and one sweep checks the deadlines
+     * of all calls.
      */
     @Benchmark
     public @Nullable PendingCall slotAndSweep(UnderWay calls) {

@@ -203,7 +203,7 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            // After the target is met again, the few late calls of the last seconds are no evidence about this miss.
+            // After the target is met again, the few late calls of the last seconds are no evidence about the miss.
             if (watch.isMissed()) {
                 diagnose(now, current, running, hung, seen);
             }

@@ -252,7 +252,10 @@ final class PoolText {
         return setting == null || !fits ? null : property(new Remedy.Size(setting, threads, -1e6));
     }
 
-    /** Returns what tasks of an executor were seen doing most often. */
+    /**
+     * Returns the most frequent activity in the samples of an executor's tasks, as in {@code , mostly in
+     * Orders.export}; an empty text if there are no samples.
+     */
     private String mostly(String pool) {
         TaskWatch.Executor tasks =
                 evidence.tasks().executor(pool.equals(COMMON_POOL) ? "ForkJoinPool.commonPool" : pool);

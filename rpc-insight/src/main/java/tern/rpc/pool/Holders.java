@@ -155,7 +155,7 @@ public final class Holders {
         held.remove(holder);
     }
 
-    /** Records the code of every borrowing from now on, because connections have been lost. */
+    /** Makes the pool record the code of every borrowing, because connections have been lost. */
     public void suspect() {
         suspicious = true;
     }

@@ -38,7 +38,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private final Attributes attributes;
 
     private Flow.@Nullable Subscription requests; // guarded by this
-    private int demand; // requested before the subscription existed; guarded by this
+    private int demand; // the number of messages requested before the subscription existed; guarded by this
 
     private @Nullable Listener<Q> listener; // Only callbacks use this field and the next field.
     private boolean told; // whether the listener has been notified of the end of the call

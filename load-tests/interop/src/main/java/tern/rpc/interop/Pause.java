@@ -16,7 +16,7 @@ final class Pause {
     }
 
     /**
-     * Waits.
+     * Blocks until the time is over.
      *
      * @throws RpcException if the call is cancelled
      */

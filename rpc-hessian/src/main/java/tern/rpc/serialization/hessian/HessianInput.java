@@ -200,7 +200,8 @@ final class HessianInput {
             case 0x5c -> 1;
             case 0x5d -> (byte) next();
             case 0x5e -> (short) unsignedShort();
-            // Writers choose this form if the product equals their value. A division could return a different double.
+            // The value is multiplied, not divided, because writers choose this encoding only if the product equals the
+            // double.
             case 0x5f -> 0.001 * fourBytes();
             case 'D' -> Double.longBitsToDouble(eightBytes());
             default -> throw unexpected(tag, "a double");
@@ -418,7 +419,7 @@ final class HessianInput {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // The code below rejects this byte.
+                    break; // The method unit() rejects the invalid byte.
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;

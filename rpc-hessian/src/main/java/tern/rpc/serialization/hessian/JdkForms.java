@@ -120,7 +120,7 @@ final class JdkForms {
      */
     private static long visits(BigDecimal number) {
         long digits =
-                // This estimate suffices, because computing the exact number of digits costs as much as a comparison.
+                // An estimate suffices, because computing the exact number of digits costs as much as a comparison.
                 number.unscaledValue().bitLength() * 3L / 10;
         return digits * digits / 25;
     }

@@ -82,7 +82,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     /**
      * Reads the class name, message and stack trace of the next value, which must be an exception.
      *
-     * @param why the reason for this restriction, for the message of the exception
+     * @param why the reason for reading only these parts, for the message of the exception
      */
     Throwable readWithoutClass(String why) {
         withoutClass = "; it was read without its class: " + why;

@@ -148,7 +148,7 @@ class EqualKeysTest {
 
     /** The hash code of these entities is a constant, as for entities whose id is assigned by the database. */
     @Test
-    @SuppressWarnings("unchecked") // The method returns this type.
+    @SuppressWarnings("unchecked") // The value that was sent has this type.
     void entitiesThatReferToTheirParentAreRead() {
         List<Parent> parents = new ArrayList<>();
         for (int p = 0; p < 3; p++) {

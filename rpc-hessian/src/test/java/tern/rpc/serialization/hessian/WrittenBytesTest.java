@@ -246,7 +246,7 @@ class WrittenBytesTest {
         assertSameBytes(new ArrayList<>(Arrays.asList(money, money, new Money(5), new Money(0), new Money(0))));
     }
 
-    /** In this case hessian-lite writes a wrong reference. */
+    /** If two objects have the same replacement, hessian-lite writes a wrong reference. */
     @Test
     void commonReplacementOfTwoObjectsIsWrittenOnce() {
         List<String> target = new ArrayList<>(List.of("x"));

@@ -27,7 +27,7 @@ final class PlainTime {
 
     private PlainTime() {}
 
-    /** Whether to use this form. False if the property or the type sets a format. */
+    /** Whether values of the type have the usual form: neither the property nor the type sets a format. */
     static boolean isWanted(DatabindContext context, @Nullable BeanProperty property, Class<?> type) {
         JsonFormat.Value format = property == null
                 ? context.getConfig().getDefaultPropertyFormat(type)

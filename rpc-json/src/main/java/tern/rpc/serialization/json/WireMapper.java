@@ -70,7 +70,7 @@ final class WireMapper extends JsonMapper.Builder {
                         EnumFeature.WRITE_ENUMS_USING_TO_STRING,
                         EnumFeature.WRITE_ENUMS_TO_LOWERCASE,
                         EnumFeature.WRITE_ENUMS_USING_INDEX)
-                // This is a separate call, because Jackson derives the kind of all listed features from the first one.
+                // The call is separate, because Jackson derives the kind of all features in a call from the first one.
                 .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
                 // If an older caller omits a field or sends null for it, decoding must not fail. Null arguments are

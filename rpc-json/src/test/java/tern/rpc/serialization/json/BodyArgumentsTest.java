@@ -22,8 +22,8 @@ import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests where arguments are taken from in a request body, in the order of docs/wire-protocol.md 4.2, and the
- * restrictions of Connect.
+ * Tests from which part of a request body each argument is read (docs/wire-protocol.md 4.2), and the restrictions of
+ * Connect.
  */
 class BodyArgumentsTest {
 

@@ -39,7 +39,7 @@ final class RuleWatches {
         ofService.forEach(RuleWatch::start);
     }
 
-    /** Watches the tag rules of these applications from now on, and of no others. */
+    /** Watches the tag rules of exactly these applications, and ends all other watches of tag rules. */
     void watch(Collection<String> applications) {
         Set<String> gone = new HashSet<>(ofApplications.keySet());
         for (String application : applications) {

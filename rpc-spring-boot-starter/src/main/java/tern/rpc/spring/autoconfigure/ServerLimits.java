@@ -51,7 +51,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
                 return number;
             }
         } catch (NumberFormatException e) {
-            // The code below reports the invalid number.
+            // The exception after this block reports the invalid number.
         }
         throw new InvalidPropertyException(
                 property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MAX_CONCURRENCY);

@@ -1,6 +1,6 @@
 package tern.rpc.spring.autoconfigure.pool;
 
-/** A thread of a web server that can tell how long its request waited for a thread. */
+/** A thread of a web server that reports how long its request waited for a thread. */
 public interface WaitedWorker {
 
     /**

@@ -106,7 +106,7 @@ final class RuleText {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // The code below rejects the value.
+            // The exception after this block reports the invalid number.
         }
         throw new IllegalArgumentException("'" + Limits.shown(key) + "' is " + Limits.shown(text)
                 + "; expected a number from " + least + " to " + most);
