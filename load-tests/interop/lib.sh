@@ -14,7 +14,7 @@ interop="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 root="$(cd "$interop/../.." && pwd)"
 . "$root/.mvn/checks.sh"
 check_jdk load-tests/interop
-tools="$root/load-tests/target/interop" # for everything that is installed or written; ignored by git
+tools="$root/load-tests/target/interop" # contains everything that is installed or written; ignored by git
 protos="$interop/src/main/protobuf"
 KNOWN_FAILURES="${KNOWN_FAILURES:-$interop/known-failures.txt}"
 CASE_SECONDS="${CASE_SECONDS:-60}"
@@ -92,8 +92,8 @@ expect() { # case, extended regular expression whose dot also matches a line fee
     fi
 }
 
-# Runs a client that prints "ok CASE" or "failed CASE REASON" for each case, and finishes. If the client itself fails,
-# "ended" is a failed case.
+# Runs a client that prints "ok CASE" or "failed CASE REASON" for each case, then calls finish. If the client itself fails,
+# the case "ended" is counted as failed.
 run_client() { # number of cases, command ...
     local verdict name _ output="$tools/logs/$suite.out"
     if ! timeout --kill-after=5 300 "${@:2}" >"$output" 2>>"$log" </dev/null; then
@@ -149,7 +149,7 @@ grpcurl_tool() {
     go_tool github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4
 }
 
-# Installs a Python with the packages of clients/python/requirements.txt once and prints its path.
+# Installs a Python with the packages of clients/python/requirements.txt once, and prints its path.
 python_tool() {
     need python3 "install Python 3.9 or later"
     local folder="$tools/python" wanted="$interop/clients/python/requirements.txt"

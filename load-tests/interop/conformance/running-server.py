@@ -19,8 +19,8 @@ def varint(number):
 
 host, port = sys.argv[1].encode(), int(sys.argv[2])
 request_length = int.from_bytes(sys.stdin.buffer.read(4), "big")
-sys.stdin.buffer.read(request_length)  # the same server is used for every request
-response = b"\x0a" + varint(len(host)) + host + b"\x10" + varint(port)  # 1: host, 2: port
+sys.stdin.buffer.read(request_length)  # The same server serves every request.
+response = b"\x0a" + varint(len(host)) + host + b"\x10" + varint(port)  # field 1: host, field 2: port
 sys.stdout.buffer.write(len(response).to_bytes(4, "big") + response)
 sys.stdout.buffer.flush()
 signal.pause()

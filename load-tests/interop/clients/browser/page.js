@@ -1,5 +1,5 @@
-// Runs in the browser: calls grpc.testing.TestService of another origin by gRPC-Web and by Connect, and posts the lines
-// "ok CASE" or "failed CASE REASON" to the server that it came from.
+// Runs in the browser. Calls grpc.testing.TestService of another origin by gRPC-Web and by Connect, and posts a line
+// "ok CASE" or "failed CASE REASON" for each case to the server from which the page was loaded.
 import {createFileRegistry, fromBinary} from '@bufbuild/protobuf';
 import {FileDescriptorSetSchema} from '@bufbuild/protobuf/wkt';
 import {Code, ConnectError, createClient} from '@connectrpc/connect';

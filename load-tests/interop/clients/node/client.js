@@ -14,13 +14,13 @@ const soon = () => ({deadline: Date.now() + 20_000});
 const zeros = (size) => ({body: Buffer.alloc(size)});
 const outputs = (...sizes) => ({responseParameters: sizes.map((size) => ({size}))});
 
-/** One unary call: its response, headers and trailers; fails with the call's error. */
+/** Makes a unary call. Resolves to its response, headers and trailers, or rejects with the call's error. */
 function unary(client, method, request, metadata = new grpc.Metadata()) {
   return new Promise((resolve, reject) => {
     const answer = {};
     const call = client[method](request, metadata, soon(), (error, response) => {
       answer.response = response;
-      error ? reject(error) : setImmediate(() => resolve(answer)); // the status arrives after the response
+      error ? reject(error) : setImmediate(() => resolve(answer)); // The status arrives after the response.
     });
     call.on('metadata', (headers) => (answer.headers = headers));
     call.on('status', (status) => (answer.trailers = status.metadata));
@@ -127,7 +127,7 @@ const cases = {
     }
   },
   async flow_control(client) {
-    // Many more bytes than the windows hold, read slowly.
+    // The client slowly reads many more bytes than the flow-control windows allow at once.
     const sizes = Array.from({length: 64}, () => 65_536);
     const received = [];
     for await (const message of client.streamingOutputCall(outputs(...sizes), soon())) {

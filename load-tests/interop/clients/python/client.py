@@ -113,7 +113,7 @@ def client_stream(client):
 
 def ping_pong(client):
     sizes = [31415, 9, 2653, 58979]
-    turn = queue.Queue()  # grpcio requests messages on its own thread
+    turn = queue.Queue()  # grpcio reads this iterator on a separate thread.
     answers = client.duplex()((client.outputs(size) for size in iter(turn.get, None)), timeout=SECONDS)
     for size in sizes:
         turn.put(size)
@@ -167,8 +167,8 @@ def many_at_once(client):
 
 
 def health(client):
-    check_health = client.channel.unary_unary("/grpc.health.v1.Health/Check")  # without a serializer, messages are bytes
-    check(check_health(b"", timeout=SECONDS), b"\x08\x01")  # field 1, SERVING
+    check_health = client.channel.unary_unary("/grpc.health.v1.Health/Check")  # Without a serializer, messages are bytes.
+    check(check_health(b"", timeout=SECONDS), b"\x08\x01")  # field 1 is SERVING
 
 
 CASES = [
@@ -187,7 +187,7 @@ def main():
             try:
                 case(client)
                 print("ok", case.__name__)
-            except Exception as failure:  # the next case must run after any failure
+            except Exception as failure:  # The next case must run after any failure.
                 print("failed", case.__name__, " ".join(repr(failure).split()))
 
 

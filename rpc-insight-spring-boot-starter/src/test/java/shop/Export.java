@@ -4,12 +4,12 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 
-/** Application code for stack traces. */
+/** Application code whose frames the tests expect in stack traces. */
 public final class Export {
 
     private Export() {}
 
-    /** Runs a statement without closing its connection. */
+    /** Runs a statement and leaves its connection open. */
     public static Connection run(DataSource source) throws SQLException {
         Connection connection = source.getConnection();
         connection.createStatement().executeQuery("select 17");

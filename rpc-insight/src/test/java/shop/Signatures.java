@@ -6,7 +6,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Application code that holds locks while a helper of another class waits. */
+/** Application code that holds locks while a method of another class waits. */
 public final class Signatures {
 
     private final Lock lock = new ReentrantLock();
@@ -24,19 +24,21 @@ public final class Signatures {
         }
     }
 
-    /** Parks for an hour, as a rate limiter parks its callers for shorter times. */
+    /**
+     * Parks the current thread for an hour. Rate limiters park their callers in the same way, but for shorter times.
+     */
     public void admitted() {
         LockSupport.parkNanos(TimeUnit.HOURS.toNanos(1));
     }
 
-    /** Locks the monitor of this object first and then that of the other one. */
+    /** Locks the monitor of this object first, then the monitor of {@code other}. */
     public synchronized void signBoth(Signatures other, CountDownLatch bothHoldOne) {
         bothHoldOne.countDown();
         Naps.until(bothHoldOne);
         other.sign(new CountDownLatch(0));
     }
 
-    /** A helper that many methods call. */
+    /** A helper class that many methods call. */
     static final class Naps {
 
         private Naps() {}

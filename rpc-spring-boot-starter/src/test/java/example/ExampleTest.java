@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The example of the README. */
+/** Tests the example application of the README. */
 class ExampleTest {
 
     private static final Path README = Path.of("..", "README.md");

@@ -5,8 +5,7 @@ import garden.shop.ShopApplication;
 import java.util.Arrays;
 
 /**
- * Starts the program that plants faults into the shop. With {@code shop} as the first argument, it starts the shop
- * itself.
+ * Starts the program that plants faults into the shop. If the first argument is {@code shop}, starts the shop itself.
  */
 public final class GardenMain {
 

@@ -1,7 +1,4 @@
-/**
- * A garden of faults: an application, the services that it depends on, and faults that are planted to judge the
- * diagnosis.
- */
+/** An application, the services on which it depends, and faults that are planted into them to judge the diagnosis. */
 @NullMarked
 package garden;
 

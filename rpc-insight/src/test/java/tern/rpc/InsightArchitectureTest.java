@@ -6,8 +6,8 @@ class InsightArchitectureTest extends ModuleRules {
     private static final String POOL = "tern.rpc.pool..";
 
     /**
-     * The rules of the advice and the class that lists them form a circle. Lower this number when the circle gets
-     * smaller.
+     * The maximum size of a dependency cycle. The rules of the advice and the class that lists the rules depend on each
+     * other. Reduce this number when the cycle gets smaller.
      */
     @Override
     protected int mostInACircle() {

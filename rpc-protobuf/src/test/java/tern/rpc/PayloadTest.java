@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Checks the table of docs/wire-protocol.md 3.4. */
+/** Checks the table in docs/wire-protocol.md 3.4. */
 class PayloadTest {
 
     interface Messages<T> {

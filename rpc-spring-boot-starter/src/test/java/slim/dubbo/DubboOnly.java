@@ -8,7 +8,7 @@ import org.springframework.context.annotation.Lazy;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** An application whose methods use only Java values. It calls itself over each protocol and exits. */
+/** An application whose methods use only Java values. It calls itself over each protocol, then exits. */
 @SpringBootApplication
 public class DubboOnly {
 

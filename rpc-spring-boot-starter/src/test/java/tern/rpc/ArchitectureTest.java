@@ -20,7 +20,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks which package may import which. A rule passes if its package does not exist. */
+/** Checks which package may import which other packages. A rule also passes if its package does not exist. */
 class ArchitectureTest {
     private static final JavaClasses STARTER = new ClassFileImporter().importPath(ownClasses());
 

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.springframework.stereotype.Component;
 
-/** Work outside of calls that holds connections. */
+/** Work outside calls that holds connections. */
 @Component
 class Backups {
 
@@ -34,7 +34,7 @@ class Backups {
                 Naps.millis(500);
             }
         } catch (SQLException e) {
-            // the pool was full; other threads hold the connections
+            // The pool was full, because other threads hold the connections.
         }
     }
 }

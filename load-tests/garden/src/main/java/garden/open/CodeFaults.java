@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** Faults in code, locks, executors, memory and the machine. */
+/** The faults in code, locks, executors, memory and the machine. */
 final class CodeFaults {
 
     private CodeFaults() {}

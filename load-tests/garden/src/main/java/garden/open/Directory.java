@@ -15,7 +15,7 @@ import org.springframework.http.client.HttpComponentsClientHttpRequestFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** A client with short-lived connections, so it resolves the host name for each request. */
+/** An HTTP client whose connections live for 1 ms, so that it resolves the host name for each request. */
 @Component
 class Directory implements Step {
 

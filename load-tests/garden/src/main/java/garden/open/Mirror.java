@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.stereotype.Component;
 
-/** Copies lines of the log to a second place. */
+/** Copies log lines to a second, slow appender. */
 @Component
 @ConditionalOnClass(name = "ch.qos.logback.classic.Logger")
 class Mirror implements Step {

@@ -13,7 +13,8 @@ import org.springframework.stereotype.Component;
 class OrderRepository implements Step {
 
     private final DataSource source;
-    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>(); // kept so that the fault can be undone
+    // The connections are kept so that the fault can be undone.
+    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>();
 
     OrderRepository(DataSource source) {
         this.source = source;
@@ -31,7 +32,7 @@ class OrderRepository implements Step {
         }
     }
 
-    @SuppressWarnings("resource") // the connection is not closed, which is the fault
+    @SuppressWarnings("resource") // The fault is that the connection is not closed.
     private void export() {
         try {
             Connection connection = source.getConnection();

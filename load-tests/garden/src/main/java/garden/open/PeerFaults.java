@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** Faults of peers and of the links to them. */
+/** The faults of peers, and of the links to them. */
 final class PeerFaults {
 
     private PeerFaults() {}

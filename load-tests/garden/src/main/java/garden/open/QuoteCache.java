@@ -9,9 +9,9 @@ import org.springframework.stereotype.Component;
 @Component
 class QuoteCache implements Step {
 
-    private final List<byte[]> quotes = new ArrayList<>(); // used only by the control thread
+    private final List<byte[]> quotes = new ArrayList<>(); // Only the control thread uses this field.
 
-    @SuppressWarnings("unused") // keeps the optimizer from removing the allocation
+    @SuppressWarnings("unused") // The field keeps the optimizer from removing the allocation.
     private volatile byte[] last = {};
 
     QuoteCache() {

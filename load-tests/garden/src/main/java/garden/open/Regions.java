@@ -12,7 +12,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 import org.springframework.stereotype.Component;
 
-/** Uses Redis in ways that do not scale. */
+/** Reads regions from Redis in ways that do not scale. */
 @Component
 class Regions implements Step {
 

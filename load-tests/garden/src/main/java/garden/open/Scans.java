@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Scans implements Step {
 
-    @SuppressWarnings("unused") // keeps the optimizer from removing the allocation
+    @SuppressWarnings("unused") // The field keeps the optimizer from removing the allocation.
     private volatile byte[] last = {};
 
     @Override

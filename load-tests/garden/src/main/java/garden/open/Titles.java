@@ -10,7 +10,7 @@ class Titles implements Step {
 
     private static final Pattern CLEAN = Pattern.compile(".*,.*,.*,.*!");
 
-    @SuppressWarnings("unused") // keeps the optimizer from removing the work
+    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
     private volatile boolean clean;
 
     @Override

@@ -1,4 +1,4 @@
-/** The open half of the garden: faults whose answers may be read at any time. */
+/** The open half of the faults. The authors of the diagnosis rules may read its answers at any time. */
 @NullMarked
 package garden.open;
 

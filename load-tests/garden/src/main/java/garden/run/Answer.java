@@ -6,16 +6,16 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The answer of the diagnosis. */
+/** The answer of the diagnosis: its state and the causes that it found. */
 record Answer(String state, List<Found> causes) {
 
-    /** Fields of a cause that do not describe the cause itself. */
+    /** The fields of a cause that do not describe the cause itself. */
     private static final Set<String> OTHERS = Set.of("symptoms", "acquitted", "brings", "not");
 
     private static final JsonMapper JSON = new JsonMapper();
 
     /**
-     * A cause.
+     * A cause that the diagnosis found.
      *
      * @param all all texts of the cause, except symptoms and acquitted suspects
      */
@@ -40,13 +40,13 @@ record Answer(String state, List<Found> causes) {
         return new Answer(text(root.path("state")), causes);
     }
 
-    /** The property that a change sets. The text of the change need not repeat it. */
+    /** Returns the property that a change sets, because the text of the change may omit it. */
     private static String setting(JsonNode change) {
         String property = text(change.path("property"));
         return property.isEmpty() ? "" : " (" + property + "=" + text(change.path("to")) + ")";
     }
 
-    /** The status in an answer of {@code /actuator/health}. */
+    /** Returns the status from the JSON of {@code /actuator/health}. */
     static String status(String json) {
         return text(JSON.readTree(json).path("status"));
     }

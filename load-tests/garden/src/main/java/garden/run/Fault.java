@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A fault, a pair of faults, or a healthy situation of the garden, with its truth. It is not changed after it was
- * built.
+ * A fault, a pair of faults, or a healthy situation, with the true causes that a correct diagnosis must name. A fault
+ * does not change after it was built.
  */
 public final class Fault {
 
-    /** The forbidden advice of a fault that no size of a pool can repair: it matches any change of a size. */
+    /** Matches any advice to change a size. It is forbidden advice for faults that no pool size can repair. */
     public static final String NO_SIZE =
             "(max-active|max-total|max-idle|maximum-pool-size|max-per-host|max-wait|threads|queue-capacity)=\\S*\\d";
 
@@ -30,12 +30,15 @@ public final class Fault {
         this.text = text;
     }
 
-    /** Creates a fault. It is a healthy situation if it gets no truths. */
+    /** Creates a fault. Without a true cause, it is a healthy situation. */
     public static Fault of(String name, Stand stand, String text) {
         return new Fault(name, stand, text);
     }
 
-    /** Adds a truth. Each part is a regular expression: kind, place, right change, harmful change. */
+    /**
+     * Adds a true cause. Each argument is a regular expression: for the kind, the place, the right change, and the
+     * harmful change.
+     */
     public Fault truth(String kind, String place, String change, String forbidden) {
         truths.add(Truth.of(kind, place, change, forbidden));
         return this;
@@ -46,7 +49,7 @@ public final class Fault {
         return this;
     }
 
-    /** Creates a pair of faults that are planted together. */
+    /** Creates a pair of faults that are planted at the same time. */
     public static Fault pair(String name, Fault one, Fault other) {
         if (one.stand != other.stand) {
             throw new IllegalArgumentException(name + " has two stands, " + one.stand + " and " + other.stand);

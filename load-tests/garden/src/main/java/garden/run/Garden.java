@@ -3,11 +3,11 @@ package garden.run;
 import garden.world.World;
 
 /**
- * The things that a fault may change: the switches of the shop, the load, and the services that the shop depends on.
+ * Everything that a fault may change: the switches of the shop, the load, and the services on which the shop depends.
  */
 public record Garden(World world, Shop shop, Load load) {
 
-    /** Sets a switch of the shop. */
+    /** Sets a switch of the shop to a level. */
     public void set(String name, double level) throws Exception {
         shop.control("/set?" + name + "=" + level);
     }

@@ -3,14 +3,14 @@ package garden.run;
 import java.util.List;
 
 /**
- * One half of the garden: the open one, whose answers may be read at any time, or the blind one. Found by the service
- * loader.
+ * One half of the faults: the open half, whose answers may be read at any time, or the blind half. The service loader
+ * finds the halves.
  */
 public interface Half {
 
     String name();
 
-    /** Whether runs print only totals by default. */
+    /** Whether runs print only totals unless an option asks for more. */
     boolean blind();
 
     List<Fault> faults();

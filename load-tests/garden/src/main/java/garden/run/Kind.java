@@ -1,6 +1,6 @@
 package garden.run;
 
-/** The words by which a correct answer may name each kind of cause, as regular expressions. */
+/** Regular expressions for the words by which a correct diagnosis may name each kind of cause. */
 public final class Kind {
 
     public static final String CODE = "comput|\\bcode\\b|cpu|processor|busy|hot (method|code)|loop|runs? in";

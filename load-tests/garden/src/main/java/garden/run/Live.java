@@ -4,7 +4,7 @@ import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Shows the course of one fault: it appears, is diagnosed and undone, and the shop recovers. Confined to one thread.
+ * Shows the course of one fault: it is planted, diagnosed and undone, and the shop recovers. Confined to one thread.
  */
 final class Live {
 
@@ -28,7 +28,7 @@ final class Live {
             say("No diagnosis within " + DIAGNOSIS_SECONDS + " s.");
         } else {
             say(String.format("Diagnosed after %.0f s:", seconds));
-            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // waits until the figures include more calls
+            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // During this pause, more calls enter the diagnosis.
         }
         System.out.println("\n" + garden.shop().diagnosis("text/plain"));
         say(String.format(

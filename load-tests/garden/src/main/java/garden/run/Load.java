@@ -27,8 +27,8 @@ public final class Load implements AutoCloseable {
     private volatile int documentBytes;
     private volatile double perTick = 1;
     private volatile double wave;
-    private double due; // used only by the clock thread
-    private long ticks; // used only by the clock thread
+    private double due; // Only the clock thread uses this field.
+    private long ticks; // Only the clock thread uses this field.
 
     Load(OrderService orders) {
         this.orders = orders;
@@ -41,17 +41,17 @@ public final class Load implements AutoCloseable {
         return thread;
     }
 
-    /** Multiplies the usual rate of 40 calls a second by this factor. */
+    /** Multiplies the usual rate of 40 calls per second by {@code times}. */
     public void factor(double times) {
         perTick = times;
     }
 
-    /** Makes the rate rise and fall by this share every eight seconds. */
+    /** Makes the rate rise and fall by {@code share} of itself, with a period of eight seconds. */
     public void wave(double share) {
         wave = share;
     }
 
-    /** Adds a document of this size to one of four calls. */
+    /** Makes one of four calls send a document of {@code bytes} bytes instead of an order. */
     public void documents(int bytes) {
         documentBytes = bytes;
     }
@@ -87,7 +87,7 @@ public final class Load implements AutoCloseable {
             send(id, id % 20);
             ended = true;
         } catch (RuntimeException e) {
-            // counted below
+            // A failed call is counted as bad after this block.
         }
         calls.increment();
         if (!ended || System.nanoTime() - start > TARGET_NANOS) {

@@ -7,13 +7,13 @@ import java.util.List;
 /**
  * The arguments of the command.
  *
- * @param only names of faults; all if empty
- * @param half name of a half; both if empty
+ * @param only the names of the faults to run; all faults if empty
+ * @param half the name of the half to run; both halves if empty
  * @param showBlind whether the answers for the blind half are shown
  * @param fresh whether faults that already have a verdict are run again
  * @param live whether the course of one fault is shown
  * @param mariaDb whether the database is MariaDB instead of H2
- * @param answers folder for the full answers
+ * @param answers the folder for the full answers
  */
 record Options(
         List<String> only, String half, boolean showBlind, boolean fresh, boolean live, boolean mariaDb, Path answers) {

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The shop in a separate process. Its log is read through a pipe, which may be slow. */
+/** The shop in a separate process. Its log is read through a pipe, and a fault can make that reading slow. */
 public final class Shop implements AutoCloseable {
 
     private static final int START_SECONDS = 240;
@@ -94,7 +94,7 @@ public final class Shop implements AutoCloseable {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
-    /** Whether there is a JDK with virtual threads. */
+    /** Whether a JDK with virtual threads is available. */
     static boolean hasJava25() {
         return Runtime.version().feature() >= 21 || System.getenv("JAVA_25_HOME") != null;
     }
@@ -112,12 +112,12 @@ public final class Shop implements AutoCloseable {
         return Integer.parseInt(ports.getProperty(name));
     }
 
-    /** The number of log lines from Tern so far, at WARN or above. */
+    /** The number of log lines at WARN or above that Tern has written so far. */
     int warnings() {
         return warnings.get();
     }
 
-    /** Limits the number of log lines that are read each second; 0 for no limit. */
+    /** Limits the number of log lines that are read per second; 0 for no limit. */
     public void quiet(int lines) {
         linesPerSecond = lines;
     }
@@ -138,7 +138,7 @@ public final class Shop implements AutoCloseable {
                 log.flush();
             }
         } catch (IOException e) {
-            // the shop has been stopped
+            // The shop has been stopped.
         }
     }
 

@@ -2,7 +2,7 @@ package garden.run;
 
 import java.util.List;
 
-/** A configuration of the shop. Faults of the same stand share a process. */
+/** A configuration of the shop. Faults with the same configuration share a process. */
 public enum Stand {
     DRUID(
             false,
@@ -15,7 +15,7 @@ public enum Stand {
             "--spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
             "--spring.datasource.hikari.maximum-pool-size=10",
             "--spring.data.redis.client-type=lettuce"),
-    /** At most two HTTP connections to one host. */
+    /** The shop may open at most two HTTP connections to one host. */
     SMALL(
             false,
             false,
@@ -24,14 +24,14 @@ public enum Stand {
             "--spring.data.redis.client-type=jedis",
             "--rpc.pools.http.max-total=64",
             "--rpc.pools.http.max-per-host=2"),
-    /** At most two connections to a database that is some milliseconds away. */
+    /** The shop may open at most two connections to its database, which answers after some milliseconds. */
     TIGHT(
             false,
             false,
             "--spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
             "--spring.datasource.hikari.maximum-pool-size=2",
             "--spring.data.redis.client-type=jedis"),
-    /** Log4j 2, where the thread of the call writes each line. */
+    /** The shop logs with Log4j 2, and the thread of a call writes each line itself. */
     LOG4J(
             false,
             false,
@@ -56,7 +56,7 @@ public enum Stand {
     private final boolean java25;
     private final boolean web;
 
-    @SuppressWarnings("ImmutableEnumChecker") // the list is immutable
+    @SuppressWarnings("ImmutableEnumChecker") // The list is immutable.
     private final List<String> settings;
 
     Stand(boolean java25, boolean web, String... settings) {
@@ -65,17 +65,17 @@ public enum Stand {
         this.settings = List.of(settings);
     }
 
-    /** Whether the stand needs JDK 21 or later. */
+    /** Whether this configuration needs JDK 21 or later. */
     boolean java25() {
         return java25;
     }
 
-    /** Whether the calls of the stand are web requests. */
+    /** Whether calls are web requests in this configuration. */
     boolean web() {
         return web;
     }
 
-    /** Whether the shop of this stand needs a file of the class path. Each stand uses a single logging library. */
+    /** Whether the shop needs this file on its class path. Each configuration uses only one logging library. */
     boolean uses(String jar) {
         return this == LOG4J
                 ? !jar.startsWith("logback-") && !jar.startsWith("log4j-to-slf4j")

@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plants faults into one running shop. Gardens that run in parallel share a lock, so that only one fault is planted at
- * a time. Confined to one thread.
+ * Plants faults into one running shop. Trials that run in parallel share a lock, so that only one fault is planted at a
+ * time. Confined to one thread.
  */
 final class Trial {
 
@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // a fault of the other garden may have taken processor time from this one
+                awaitHealthy(); // A fault of a parallel trial may have taken processor time from this shop.
             }
         }
         throw new IllegalStateException("the loop above returns");
@@ -77,12 +77,16 @@ final class Trial {
     private void heal() throws Exception {
         try {
             garden.heal();
-        } catch (IOException e) { // the shop does not answer, so it is started again
+        } catch (IOException e) { // The shop does not answer, so it is started again.
             broken = true;
         }
     }
 
-    /** @return the seconds from the first bad call until the first cause, -1 if there was none */
+    /**
+     * Waits for the first cause.
+     *
+     * @return the seconds from the first late or failed call until the first cause; -1 if there was no cause
+     */
     private double awaitCause(long before) throws Exception {
         long start = System.nanoTime();
         long firstBad = 0;
@@ -100,7 +104,11 @@ final class Trial {
         return -1;
     }
 
-    /** @return the seconds until an alarm, -1 if there was none */
+    /**
+     * Waits for an alarm.
+     *
+     * @return the seconds until the alarm; -1 if there was no alarm
+     */
     private double awaitAlarm() throws Exception {
         long start = System.nanoTime();
         while (secondsSince(start) < HEALTHY_SECONDS) {
@@ -117,7 +125,9 @@ final class Trial {
     }
 
     /**
-     * @return whether the next fault may be planted; if not, the shop must be started again
+     * Waits until the shop is healthy.
+     *
+     * @return true if the next fault may be planted; false if the shop must be started again
      */
     boolean awaitHealthy() throws Exception {
         if (broken) {
@@ -133,7 +143,7 @@ final class Trial {
                 }
             }
         } catch (IOException e) {
-            return false; // the shop does not answer
+            return false; // The shop does not answer.
         }
         return false;
     }

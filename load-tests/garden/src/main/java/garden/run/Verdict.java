@@ -8,11 +8,12 @@ import java.util.Locale;
 import java.util.Properties;
 
 /**
- * The diagnosis of a fault, compared with its truth.
+ * Compares the diagnosis of a fault with the fault's true cause.
  *
- * @param bad share of calls that were late or failed while the fault was planted
- * @param seconds from the first second with bad calls until the first cause; -1 if there was none
- * @param alarm whether a healthy situation was reported as a miss, or logged as a warning
+ * @param bad the share of calls that were late or failed while the fault was planted
+ * @param seconds the seconds from the first second with late or failed calls until the first cause; -1 if there was no
+ *     cause
+ * @param alarm whether a healthy situation was reported as a miss or logged as a warning
  */
 record Verdict(
         String name,
@@ -43,14 +44,14 @@ record Verdict(
                 !truths.isEmpty()
                         && truths.stream().allMatch(truth -> causes.stream().anyMatch(cause -> truth.isNamedBy(cause))),
                 truths.stream().anyMatch(truth -> truth.isNamedBy(top) && truth.isChangedBy(top)),
-                // in a pair, the change for one fault may be forbidden for the other
+                // In a pair, the right change for one fault may be forbidden for the other fault.
                 harmful && truths.stream().noneMatch(truth -> truth.isNamedBy(top) && truth.isChangedBy(top)),
                 alarm,
                 top.title(),
                 top.change());
     }
 
-    /** Whether the run counts: a fault must make calls miss the target, and a healthy situation must not. */
+    /** Whether the run is valid: a fault must make calls miss the target, and a healthy situation must not. */
     boolean valid() {
         return healthy ? bad < EFFECT : bad >= EFFECT;
     }
@@ -114,7 +115,7 @@ record Verdict(
                 values.getProperty("change"));
     }
 
-    /** Whether this file contains a verdict for that commit. */
+    /** Whether the file contains a verdict for the commit. */
     static boolean isOf(Path file, String commit) throws IOException {
         return Files.exists(file) && commit.equals(load(file).getProperty("commit"));
     }

@@ -7,7 +7,7 @@ import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** Two parcel companies. One is called through Apache's HTTP client, the other through the JDK's. */
+/** Calls two parcel companies: one with Apache's HTTP client, the other with the JDK's HTTP client. */
 @Component
 public class Carriers {
 
@@ -37,7 +37,7 @@ public class Carriers {
         return text(parcel, "/track/{id}", id);
     }
 
-    /** The HTTP client with pooled connections. */
+    /** Returns the HTTP client that has a connection pool. */
     public RestClient express() {
         return express;
     }

@@ -9,14 +9,18 @@ import java.nio.charset.StandardCharsets;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Sets switches on request: {@code /set?name=level}, {@code /clear}, {@code /stop}. It is a separate server, so its
- * requests do not count as calls of the shop.
+ * Sets switches on request: {@code /set?name=level}, {@code /clear}, {@code /stop}. It is a separate HTTP server, so
+ * that its requests do not count as calls to the shop.
  */
 final class Control {
 
     private Control() {}
 
-    /** @return the port */
+    /**
+     * Starts the server.
+     *
+     * @return its port
+     */
     static int start(ConfigurableApplicationContext shop) throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
         server.createContext("/set", exchange -> {

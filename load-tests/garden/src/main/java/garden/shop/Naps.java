@@ -3,12 +3,12 @@ package garden.shop;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Sleeps that ignore interrupts. */
+/** Sleeps without reacting to interrupts. */
 public final class Naps {
 
     private Naps() {}
 
-    /** The database calls this method by the name {@code tax}. */
+    /** Sleeps. SQL statements call this method by the name {@code tax}. */
     public static int millis(int time) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(time);
         for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {

@@ -1,6 +1,6 @@
 package garden.shop;
 
-/** A service of another application. */
+/** A service that another application provides. */
 public interface RateService {
 
     double rate(int id);

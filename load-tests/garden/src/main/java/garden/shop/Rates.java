@@ -4,7 +4,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.stereotype.Component;
 import tern.rpc.spring.RpcReference;
 
-/** Queries the rates of another application. */
+/** Queries rates from another application. */
 @Component
 @ConditionalOnProperty(name = "garden.entrance", havingValue = "rpc")
 public class Rates {

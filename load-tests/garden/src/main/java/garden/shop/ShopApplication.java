@@ -11,7 +11,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.scheduling.annotation.EnableAsync;
 
-/** The application of the shop. */
+/** The shop, which is the application that the diagnosis watches. */
 @SpringBootApplication(scanBasePackages = {"garden.shop", "garden.open", "garden.blind"})
 @AutoConfigurationPackage(basePackages = "garden")
 @EnableAsync

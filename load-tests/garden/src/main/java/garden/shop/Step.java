@@ -1,14 +1,14 @@
 package garden.shop;
 
-/** A part of the work on an order. A fault is code in a step that runs while its switch is on. */
+/** A part of the work on an order. A fault is code in a step that runs only while the switch of the fault is on. */
 public interface Step {
 
-    /** Called for three of five calls. */
+    /** Does this step's part when an order is placed. Called for three of five calls. */
     default void place(int id) {}
 
-    /** Called for one of four calls. */
+    /** Does this step's part when an order is viewed. Called for one of four calls. */
     default void view(int id) {}
 
-    /** Called for three of twenty calls. */
+    /** Does this step's part when the history of orders is read. Called for three of twenty calls. */
     default void history(int id) {}
 }

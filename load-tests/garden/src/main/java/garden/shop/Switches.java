@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleConsumer;
 
-/** The faults that are currently planted, each with its strength. Thread-safe. */
+/** The faults that are planted now, each with its strength. Thread-safe. */
 public final class Switches {
 
     private static final Map<String, Double> LEVELS = new ConcurrentHashMap<>();
@@ -14,7 +14,7 @@ public final class Switches {
 
     private Switches() {}
 
-    /** The strength of a fault; 0 if it is not planted. */
+    /** Returns the strength of a fault; 0 if the fault is not planted. */
     public static double level(String name) {
         return LEVELS.getOrDefault(name, 0.0);
     }
@@ -23,7 +23,10 @@ public final class Switches {
         return LEVELS.containsKey(name);
     }
 
-    /** Adds an action for a fault outside of calls. It runs on the control thread. */
+    /**
+     * Registers an action for a fault outside calls. The action runs on the control thread when the fault's strength
+     * changes.
+     */
     public static void listen(String name, DoubleConsumer action) {
         LISTENERS.computeIfAbsent(name, any -> new CopyOnWriteArrayList<>()).add(action);
     }

@@ -7,7 +7,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The database of the shop. The shop reaches it through a link. Confined to one thread. */
+/** The database of the shop. The shop connects to it through a link. Confined to one thread. */
 public final class Database {
 
     private final Engine engine;
@@ -27,7 +27,7 @@ public final class Database {
         return engine.port();
     }
 
-    /** The arguments with which the shop finds the database behind a link. */
+    /** Returns the application arguments by which the shop finds the database behind a link. */
     List<String> address(int port) {
         return List.of("--spring.datasource.url=" + engine.url(port), "--spring.datasource.username=" + engine.user());
     }
@@ -36,7 +36,7 @@ public final class Database {
         return DriverManager.getConnection(engine.url(port()), engine.user(), "");
     }
 
-    /** Begins a transaction of another client. It lasts until the garden is healed. */
+    /** Begins a transaction of another client. It remains open until the faults are undone. */
     public void stranger(String sql) throws SQLException {
         Connection connection = connect();
         connection.setAutoCommit(false);

@@ -9,10 +9,13 @@ interface Engine {
 
     String user();
 
-    /** The address at which a JDBC driver reaches the server at a port, such as that of a link. */
+    /** Returns the JDBC address of the server at the given port, such as the port of a link. */
     String url(int port);
 
-    /** The statements that create the tables and the function {@code tax(millis)}, which sleeps for that time. */
+    /**
+     * Returns the statements that create the tables and the function {@code tax(millis)}, which sleeps for the given
+     * time.
+     */
     List<String> schema();
 
     void stop();

@@ -4,7 +4,7 @@ import java.sql.SQLException;
 import java.util.List;
 import org.h2.tools.Server;
 
-/** H2 in MySQL's mode, in this process. */
+/** An H2 database in MySQL mode, in this process. */
 final class H2Engine implements Engine {
 
     private final Server server;

@@ -33,12 +33,12 @@ public final class Link implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** Sets the usual delay of each part of a request in milliseconds, without a fault. */
+    /** Sets the delay of each part of a request without a fault, in milliseconds. */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }
 
-    /** Sets the additional delay of each part of a request in milliseconds. */
+    /** Sets the additional delay of each part of a request, in milliseconds. */
     public void requestDelay(int millis) {
         requestDelay = millis;
     }
@@ -48,12 +48,12 @@ public final class Link implements AutoCloseable {
         connectDelay = millis;
     }
 
-    /** Limits the bandwidth of answers; 0 for no limit. */
+    /** Limits the bandwidth of answers in bytes per millisecond; 0 for no limit. */
     public void bytesPerMilli(int bytes) {
         bytesPerMilli = bytes;
     }
 
-    /** Forwards nothing and closes nothing, like a peer that became unreachable. */
+    /** Makes the link forward nothing and close nothing, like a peer that has become unreachable. */
     public void silent(boolean on) {
         silent = on;
         if (!on) {
@@ -61,7 +61,7 @@ public final class Link implements AutoCloseable {
         }
     }
 
-    /** Closes each new connection at once. */
+    /** Makes the link close each new connection at once. */
     public void refusing(boolean on) {
         refusing = on;
         if (on) {
@@ -69,7 +69,7 @@ public final class Link implements AutoCloseable {
         }
     }
 
-    /** Cuts all connections. */
+    /** Resets all connections. */
     public void reset() {
         open.forEach(Link::cut);
         open.clear();
@@ -95,7 +95,7 @@ public final class Link implements AutoCloseable {
                     daemon(() -> connect(near));
                 }
             } catch (IOException e) {
-                return; // closed
+                return; // The connection is closed.
             }
         }
     }
@@ -126,7 +126,7 @@ public final class Link implements AutoCloseable {
                 out.write(buffer, 0, length);
             }
         } catch (IOException e) {
-            // one side has closed; the other is closed with it
+            // One side has closed, so the other side is closed too.
         } finally {
             open.remove(from);
             open.remove(to);
@@ -148,10 +148,10 @@ public final class Link implements AutoCloseable {
 
     private static void cut(Socket socket) {
         try {
-            socket.setOption(StandardSocketOptions.SO_LINGER, 0); // a reset instead of an orderly close
+            socket.setOption(StandardSocketOptions.SO_LINGER, 0); // With this option, closing resets the connection.
             socket.close();
         } catch (IOException e) {
-            // the connection is already closed
+            // The connection is already closed.
         }
     }
 

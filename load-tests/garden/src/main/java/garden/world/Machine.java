@@ -7,7 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The processors that the shop shares: competing processes, allowed processors, and a quota if the kernel allows one.
+ * Controls the processors that the shop can use: competing processes, the number of allowed processors, and a quota if
+ * the kernel permits quotas.
  */
 public final class Machine {
 
@@ -18,7 +19,7 @@ public final class Machine {
     private final List<Process> neighbours = new ArrayList<>();
     private long pid;
 
-    /** Sets the process of the shop, and moves it to its own control group if the kernel allows it. */
+    /** Sets the process of the shop. Moves the process to its own control group if the kernel permits this. */
     public void shop(long pid) throws IOException {
         this.pid = pid;
         if (allowsQuota()) {
@@ -27,7 +28,7 @@ public final class Machine {
         }
     }
 
-    /** Starts competing processes that use processors for at most a minute. */
+    /** Starts competing processes, which use processors for at most a minute. */
     public void neighbours(int count) throws IOException {
         for (int i = 0; i < count; i++) {
             neighbours.add(new ProcessBuilder("timeout", "60", "sh", "-c", "while :; do :; done").start());
@@ -44,14 +45,14 @@ public final class Machine {
         }
     }
 
-    /** Whether this process may set a quota (requires control groups of version 1 and root). */
+    /** Whether this process may set a quota, which requires control groups of version 1 and root permissions. */
     private static boolean allowsQuota() {
         return Files.isWritable(GROUPS.resolve("cgroup.procs"));
     }
 
     /**
-     * Limits the shop to a share of one processor, in percent, with periods of 100 ms. Does nothing if quotas are not
-     * allowed.
+     * Limits the shop to a percentage of one processor, with periods of 100 ms. Has no effect if quotas are not
+     * permitted.
      */
     public void quota(int percent) throws IOException {
         if (!Files.exists(GROUP)) {
@@ -60,7 +61,7 @@ public final class Machine {
         Files.writeString(GROUP.resolve("cpu.cfs_quota_us"), String.valueOf(percent * 1_000));
     }
 
-    /** Stops or continues a process. */
+    /** Sends a signal that stops or continues a process. */
     public void signal(long process, String signal) throws IOException {
         run("kill", "-" + signal, String.valueOf(process));
     }
@@ -79,7 +80,7 @@ public final class Machine {
         }
     }
 
-    /** Called after the shop has ended. */
+    /** Forgets the process of the shop. Called after the shop has ended. */
     void forget() throws IOException {
         Files.deleteIfExists(GROUP);
     }

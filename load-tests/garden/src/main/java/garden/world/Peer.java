@@ -35,22 +35,22 @@ public final class Peer {
         return server.getAddress().getPort();
     }
 
-    /** Sets the usual time before an answer in milliseconds, without a fault. */
+    /** Sets the time before an answer without a fault, in milliseconds. */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }
 
-    /** Sets the additional time before the head of an answer in milliseconds. */
+    /** Sets the additional time before the headers of an answer, in milliseconds. */
     public void delay(int millis) {
         delay = millis;
     }
 
-    /** Sets the time between head and body in milliseconds. */
+    /** Sets the time between the headers and the body of an answer, in milliseconds. */
     public void bodyDelay(int millis) {
         bodyDelay = millis;
     }
 
-    /** Makes one in this number of requests fail with status 503; 0 for none. */
+    /** Makes one of every {@code requests} requests fail with status 503; 0 for none. */
     public void failEach(int requests) {
         failEach = requests;
     }

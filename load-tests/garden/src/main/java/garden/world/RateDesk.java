@@ -12,17 +12,17 @@ public class RateDesk implements RateService {
     private volatile int discountDelay;
     private volatile boolean failing;
 
-    /** Sets the duration of the method for rates in milliseconds. */
+    /** Sets the duration of the method that returns rates, in milliseconds. */
     public void rateDelay(int millis) {
         rateDelay = millis;
     }
 
-    /** Sets the duration of the method for discounts in milliseconds. */
+    /** Sets the duration of the method that returns discounts, in milliseconds. */
     public void discountDelay(int millis) {
         discountDelay = millis;
     }
 
-    /** Makes every call fail. */
+    /** Sets whether every call fails. */
     public void failing(boolean on) {
         failing = on;
     }

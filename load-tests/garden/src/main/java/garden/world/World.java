@@ -26,15 +26,13 @@ public final class World implements AutoCloseable {
             Integer.parseInt(Objects.requireNonNull(rates.getEnvironment().getProperty("local.rpc.port"))));
     private final Machine machine = new Machine();
 
-    /**
-     * @param mariaDb whether the database is MariaDB, which must be installed, instead of H2
-     */
+    /** @param mariaDb whether the database is MariaDB, which must be installed, rather than H2 */
     public World(boolean mariaDb) throws IOException, SQLException {
         database = new Database(mariaDb ? new MariaDbEngine() : new H2Engine());
         databaseLink = new Link(database.port());
     }
 
-    /** Redis in a separate process. */
+    /** A Redis server in a separate process. */
     static final class Store {
 
         private final int port;
@@ -93,7 +91,7 @@ public final class World implements AutoCloseable {
         return machine;
     }
 
-    /** The arguments with which the shop finds all databases and peers. */
+    /** Returns the application arguments by which the shop finds all databases and peers. */
     public List<String> addresses() {
         List<String> addresses = new ArrayList<>(database.address(databaseLink.port()));
         addresses.addAll(List.of(

@@ -28,7 +28,7 @@ public class DubboApplication {
     }
 
     @DubboReference(url = "dubbo://127.0.0.1:20991", scope = "remote", check = false)
-    private @Nullable Greeting greeting; // set by Dubbo
+    private @Nullable Greeting greeting; // Dubbo sets this field.
 
     @Bean
     StartupProbe.FirstCall firstCall() {

@@ -3,7 +3,7 @@ package startup;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** An application with Spring Boot only. */
+/** An application that contains only Spring Boot. */
 @SpringBootApplication
 public class PlainApplication {
 

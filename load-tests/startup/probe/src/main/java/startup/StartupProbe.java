@@ -8,12 +8,13 @@ import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 
 /**
- * Prints loaded classes, live threads, and CPU and wall time since the start of the JVM when the application is ready.
- * Then it makes the first call, if the application has one, prints its duration, and ends the process.
+ * When the application is ready, prints the number of loaded classes, the number of live threads, and the CPU and wall
+ * time since the start of the JVM. If the application has a first call, makes that call and prints its duration. Then
+ * ends the process.
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 
-    /** The call that is measured as the first one. */
+    /** The first call of the application, whose duration is measured. */
     public interface FirstCall {
         void call();
     }
@@ -37,9 +38,7 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
         System.exit(SpringApplication.exit(event.getApplicationContext()));
     }
 
-    /**
-     * Repeats the call until it succeeds. The client starts before the provider, so its connection may take a moment.
-     */
+    /** Repeats the call until it succeeds. The client starts before the provider, so connecting may take a moment. */
     private static long firstSuccess(FirstCall first) {
         RuntimeException last = new IllegalStateException("not called");
         for (int attempt = 0; attempt < 100; attempt++) {

@@ -1,3 +1,3 @@
-/** Measures the cost of a start in the same way for every application. */
+/** Measures the cost of starting an application, in the same way for every application. */
 @org.jspecify.annotations.NullMarked
 package startup;

@@ -8,12 +8,13 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Splits the whole time of one call into parts, so that the parts sum up to the time of the call. The phases of the
- * ledger and named operations are exact. The own time of a call is divided by the samples of its thread.
+ * Breaks the time of one call down into parts, whose sum is the time of the call. The times of ledger phases and named
+ * operations are measured exactly. The remaining time, the call's own time, is divided in proportion to samples of its
+ * thread.
  */
 final class Account {
 
-    /** The own time of a call before samples divide it. */
+    /** The own time of a call, before it is divided according to samples. */
     static final Part OWN = Part.of(Kind.UNEXPLAINED);
 
     private static final int MIN_SAMPLES = 3;
@@ -21,17 +22,19 @@ final class Account {
     private Account() {}
 
     /**
-     * The account of a call.
+     * Returns the breakdown of a call's time.
      *
      * @param own the samples of this call
-     * @param others the samples of all calls of the same method, for a call with few samples
+     * @param others the samples of all calls of the same method, used if this call has fewer than 3 samples of its own
+     *     time
      * @param pauses the pauses of the process
      */
     static Times of(EndedCall call, Shares own, Shares others, PauseTimes pauses) {
         Times times = byPhase(call);
         double sum = times.sum();
         if (sum > call.tookNanos() && sum > 0) {
-            times.scale(call.tookNanos() / sum); // operations that ran in parallel
+            // The phases add up to more than the time of the call, because the call ran operations in parallel.
+            times.scale(call.tookNanos() / sum);
         } else {
             times.add(OWN, call.tookNanos() - sum);
         }
@@ -41,7 +44,7 @@ final class Account {
         return times;
     }
 
-    /** Returns the account of a call for which only the ledger is known. */
+    /** Returns the breakdown of a call's time without samples, from the ledger alone. */
     static Times of(EndedCall call, PauseTimes pauses) {
         Shares unknown = new Shares();
         return of(call, unknown, unknown, pauses);
@@ -84,7 +87,7 @@ final class Account {
         };
     }
 
-    /** Subtracts the pauses during the call from all other parts in proportion. */
+    /** Adds the pauses that occurred during the call as separate parts, and reduces all other parts in proportion. */
     private static void takePausesOut(EndedCall call, Times times, PauseTimes pauses) {
         Times stood = pauses.between(call.startedNanos(), call.endedNanos());
         double paused = Math.min(stood.sum(), (double) call.tookNanos());
@@ -95,7 +98,10 @@ final class Account {
         times.addAll(stood, paused / stood.sum());
     }
 
-    /** Moves time of operations in which threads looked up a name or had no processor. */
+    /**
+     * Moves the time in which threads looked up a host name, or waited for a processor, from operations to separate
+     * parts.
+     */
     private static void moveOutOfOperations(Times times, Shares shares) {
         for (Phase phase : Phase.values()) {
             Times moved = phase.isOperation() ? shares.movedFrom(phase) : new Times();

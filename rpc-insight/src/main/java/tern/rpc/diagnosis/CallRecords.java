@@ -16,9 +16,9 @@ import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 
 /**
- * The calls of each method: their counts, the last calls that missed the target or failed, and some calls in time for
- * comparison. Holds {@value #MAX_METHODS} methods. Calls of further methods are counted under {@value #OTHERS}.
- * Thread-safe.
+ * Records the calls of each method: their counts, the last calls that missed the target or failed, and for comparison
+ * some calls that met the target. Holds {@value #MAX_METHODS} methods. Calls of further methods are counted under
+ * {@value #OTHERS}. Thread-safe.
  */
 final class CallRecords implements CallObserver {
 
@@ -34,15 +34,13 @@ final class CallRecords implements CallObserver {
     private final CallTrace trace = new CallTrace();
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
-    /**
-     * @param threads registers the threads of late calls, so that their waits for a processor can be read
-     */
+    /** @param threads registers the threads of late calls, so that their waits for a processor can be measured */
     CallRecords(long targetNanos, ThreadIds threads) {
         this.targetNanos = targetNanos;
         this.threads = threads;
     }
 
-    /** The sums of one method since the start. */
+    /** The totals of one method since the start. */
     record Sums(long calls, long late, long failed, long nanos, long[] phaseNanos) {
 
         static final Sums NONE = new Sums(0, 0, 0, 0, new long[Phase.values().length]);
@@ -65,7 +63,7 @@ final class CallRecords implements CallObserver {
         final LongAdder late = new LongAdder();
         final LongAdder failed = new LongAdder();
         final LongAdder nanos = new LongAdder();
-        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls in time
+        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // the totals of the calls that met the target
         final Ring bad = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
 
@@ -84,7 +82,7 @@ final class CallRecords implements CallObserver {
             return new Sums(calls.sum(), late.sum(), failed.sum(), nanos.sum(), spent);
         }
 
-        /** Adds the phases of one call that met its target. Called for one in {@value #ONE_IN} of them. */
+        /** Adds the phases of one call that met its target. Called for one of every {@value #ONE_IN} such calls. */
         void learn(CallLedger ledger, long now) {
             for (int i = 0; i < PHASES.length; i++) {
                 long spent = ledger.nanos(PHASES[i], now);
@@ -95,7 +93,7 @@ final class CallRecords implements CallObserver {
         }
     }
 
-    /** A ring buffer of the last calls. A new call replaces the oldest one. */
+    /** A ring buffer of the last calls. A new call replaces the oldest call. */
     private static final class Ring {
         private final AtomicReferenceArray<@Nullable EndedCall> calls;
         private final AtomicLong next = new AtomicLong();
@@ -148,33 +146,36 @@ final class CallRecords implements CallObserver {
         return methods.computeIfAbsent(methods.size() < MAX_METHODS ? method : OTHERS, name -> new MethodRecords(now));
     }
 
-    /** The time since the first call of each method, in nanoseconds. */
+    /** Returns the time since the first call of each method, in nanoseconds. */
     Map<String, Long> ages(long now) {
         Map<String, Long> ages = new TreeMap<>();
         methods.forEach((name, records) -> ages.put(name, now - records.firstNanos));
         return ages;
     }
 
-    /** The last calls of all methods. */
+    /** Returns the last calls of all methods. */
     CallTrace trace() {
         return trace;
     }
 
-    /** The sums of each method. */
+    /** Returns the totals of each method. */
     Map<String, Sums> sums() {
         Map<String, Sums> sums = new ConcurrentHashMap<>();
         methods.forEach((name, records) -> sums.put(name, records.sums()));
         return sums;
     }
 
-    /** The recorded calls that missed the target or failed and ended at this time or later. */
+    /** Returns the recorded calls that missed the target or failed, and that ended at the given time or later. */
     List<EndedCall> bad(long sinceNanos) {
         List<EndedCall> calls = new ArrayList<>();
         methods.values().forEach(records -> records.bad.since(sinceNanos, calls));
         return calls;
     }
 
-    /** Some of the calls that met the target and ended at this time or later. */
+    /**
+     * Returns the recorded calls that met the target, and that ended at the given time or later. Only some of these
+     * calls are recorded.
+     */
     List<EndedCall> good(long sinceNanos) {
         List<EndedCall> calls = new ArrayList<>();
         methods.values().forEach(records -> records.good.since(sinceNanos, calls));

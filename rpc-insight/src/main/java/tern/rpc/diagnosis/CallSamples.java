@@ -15,7 +15,7 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Sampler.Samples;
 import tern.rpc.pool.ApplicationCode;
 
-/** The samples of bad calls, by call and by method. */
+/** The samples of late or failed calls, by call and by method. */
 final class CallSamples {
 
     private static final Shares NONE = new Shares();
@@ -47,14 +47,14 @@ final class CallSamples {
         });
     }
 
-    /** How the samples of a call divide its time. */
+    /** Returns how the samples of a call divide its time. */
     Shares of(CallLedger call) {
         Shares shares = new Shares();
         shares.add(byCall.getOrDefault(call, List.of()));
         return shares;
     }
 
-    /** How the samples of a method's bad calls divide their time. */
+    /** Returns how the samples of a method's late or failed calls divide their time. */
     Shares of(String method) {
         return byMethod.getOrDefault(method, NONE);
     }
@@ -70,7 +70,7 @@ final class CallSamples {
         return looks;
     }
 
-    /** The number of looks at own time of calls. */
+    /** The number of samples in the own time of calls, that is, outside their operations. */
     int ownLooks() {
         int looks = 0;
         for (List<Sample> list : byCall.values()) {
@@ -81,15 +81,18 @@ final class CallSamples {
         return looks;
     }
 
-    /** The line in which threads were found in this part most often; null if none was recorded. */
+    /**
+     * Returns the line in which threads were found most often while they spent time on this part; null if there is no
+     * sample.
+     */
     @Nullable
     StackTraceElement lineOf(Part part) {
         return line(sample -> sample.part().equals(part));
     }
 
     /**
-     * The line of a part with the code that called it: {@code Naps.millis:15, called from Stock.take:40}; null if none
-     * was recorded.
+     * Returns the line of a part with the line that called it, as in {@code Naps.millis:15, called from Stock.take:40};
+     * null if there is no sample.
      */
     @Nullable
     String shownLineOf(Part part) {
@@ -100,7 +103,7 @@ final class CallSamples {
         return shown(line, sample -> sample.part().equals(part));
     }
 
-    /** A line with the code that called it within these samples. */
+    /** Returns a line together with the line that called it, as found in the matching samples. */
     private String shown(StackTraceElement line, Predicate<Sample> among) {
         for (Sample sample : all()) {
             if (line.equals(sample.line()) && among.test(sample)) {
@@ -114,12 +117,15 @@ final class CallSamples {
         return ApplicationCode.shown(line);
     }
 
-    /** A line in which threads were found in this phase, with the code that called it. */
+    /** Returns a line together with the line that called it, as found in the samples of this phase. */
     String shown(StackTraceElement line, Phase phase) {
         return shown(line, sample -> sample.phase() == phase);
     }
 
-    /** The method that threads were found to call most often in this part; null if none was seen in a third of the looks. */
+    /**
+     * Returns the method that threads called most often while they spent time on this part; null if no method was
+     * called in more than a third of the samples.
+     */
     @Nullable
     String calledIn(Part part) {
         Map<String, Integer> called = new HashMap<>();
@@ -140,26 +146,28 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** The line of the application in which one of these methods was called most often; null if none was. */
+    /** Returns the application's line that called one of these methods most often; null if none was called. */
     @Nullable
     StackTraceElement lineCalling(String... methods) {
         List<String> wanted = List.of(methods);
         return line(sample -> sample.called() != null && wanted.contains(sample.called()));
     }
 
-    /** The line in which owners of this lock were found most often; null if none was recorded. */
+    /** Returns the line in which owners of this lock were found most often; null if there is no sample. */
     @Nullable
     StackTraceElement ownersLineOf(Part lock) {
         return most(sample -> sample.part().equals(lock) ? sample.doing() : null);
     }
 
-    /** The line in which threads were found in this phase most often; null if none was recorded. */
+    /** Returns the line in which threads were found most often in this phase; null if there is no sample. */
     @Nullable
     StackTraceElement lineIn(Phase phase) {
         return line(sample -> sample.phase() == phase);
     }
 
-    /** The line in which threads of these calls were found in this phase most often; null if none was recorded. */
+    /**
+     * Returns the line in which threads of these calls were found most often in this phase; null if there is no sample.
+     */
     @Nullable
     StackTraceElement lineIn(Phase phase, Set<CallLedger> calls) {
         List<Sample> samples = new ArrayList<>();
@@ -191,7 +199,10 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** The operation that owners of this lock run in at least half of the samples; null if there is none. */
+    /**
+     * Returns the operation that owners of this lock were running in at least half of the samples; null if there is no
+     * such operation.
+     */
     @Nullable
     Phase ownersIn(Part lock) {
         Map<Phase, Integer> phases = new HashMap<>();
@@ -213,7 +224,7 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** The share of samples in this phase in which the thread was computing. */
+    /** Returns the share of samples in this phase in which the thread was computing. */
     double computingIn(Phase phase) {
         int looks = 0;
         int computing = 0;

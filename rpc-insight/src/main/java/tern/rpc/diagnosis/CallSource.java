@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.Map;
 import tern.rpc.RunningCall;
 
-/** Something that serves calls: a server, or the web requests of an application. Thread-safe. */
+/** A source of calls: a server, or the web requests of an application. Thread-safe. */
 @FunctionalInterface
 public interface CallSource {
 
-    /** Returns the calls that run now. */
+    /** Returns the calls that are running now. */
     List<RunningCall> runningCalls();
 
-    /** The calls that were refused before they ran, since the start, by reason. */
+    /** Returns the number of calls that were refused before they ran, since the start of the process, by reason. */
     default Map<String, Long> refusals() {
         return Map.of();
     }

@@ -9,15 +9,15 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * The last {@value #SIZE} calls of all methods, to replay them with other pool sizes. Adding a call allocates nothing.
- * A reader may see a mixture of two calls if a call is overwritten meanwhile. This does not matter to a replay of many
- * calls. Thread-safe.
+ * The last {@value #SIZE} calls of all methods, so that they can be replayed with other pool sizes. Adding a call
+ * allocates no memory. A reader may get a mixture of two calls if a call is overwritten while it is read. A few such
+ * mixtures do not distort a replay of many calls. Thread-safe.
  */
 final class CallTrace {
 
     static final int SIZE = 2_048;
 
-    private static final int FIELDS = 9; // start, duration, queue time, three waits, three counts
+    private static final int FIELDS = 9; // The fields are: start, duration, queue time, three waits and three counts.
 
     private final AtomicLongArray calls = new AtomicLongArray(SIZE * FIELDS);
     private final AtomicLong next = new AtomicLong();
@@ -25,15 +25,15 @@ final class CallTrace {
     /**
      * One recorded call.
      *
-     * @param startNanos the time at which it was received
-     * @param tookNanos the whole time of the call
+     * @param startNanos the time at which the call was received
+     * @param tookNanos the total time of the call
      * @param queueNanos the time that the call waited for a worker
-     * @param waitNanos the waits for a connection by kind: JDBC, Redis, HTTP
-     * @param uses the number of borrowed connections by kind
+     * @param waitNanos the time spent waiting for connections of each kind: JDBC, Redis, HTTP
+     * @param uses the number of borrowed connections of each kind
      */
     record Call(long startNanos, long tookNanos, long queueNanos, long[] waitNanos, int[] uses) {
 
-        /** The time that the call would take if it never waited. */
+        /** The time that the call would take without any waits. */
         long serviceNanos() {
             long service = tookNanos - queueNanos;
             for (long wait : waitNanos) {
@@ -56,7 +56,7 @@ final class CallTrace {
         calls.setOpaque(at + 8, ledger.count(Phase.HTTP_CONNECTION));
     }
 
-    /** The calls that were received at this time or later, in the order of their arrival. */
+    /** Returns the calls that were received at the given time or later, in the order of their arrival. */
     List<Call> since(long nanos) {
         List<Call> found = new ArrayList<>();
         long known = Math.min(SIZE, next.get());

@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
  * A cause of a missed target.
  *
  * @param kind the kind of the cause in capitals, such as {@code NOT GIVEN BACK}
- * @param name the culprit: a pool, a frame, a statement or a peer
- * @param ms the time that this cause adds to a bad call, in milliseconds
- * @param ofMs the time that all causes add to a bad call, in milliseconds
- * @param saves the share of bad calls that would be in time without it, 0 to 1
- * @param certainMs the part of {@code ms} that is certain, given the number of samples
- * @param evidence facts in short lines, each beginning with a word that names it
- * @param changed the figures that changed, that are new and that stayed the same since the miss began, in lines of the
- *     same form
+ * @param name the culprit: a pool, a stack frame, a statement or a peer
+ * @param ms the time that this cause adds to a late or failed call on average, in milliseconds
+ * @param ofMs the time that all causes together add to a late or failed call on average, in milliseconds
+ * @param saves the share of late or failed calls that would meet the target without this cause, 0 to 1
+ * @param certainMs the part of {@code ms} that is statistically certain, given the number of samples
+ * @param evidence facts in short lines; the first word of a line says what the line is about
+ * @param changed the values that have changed, are new or have stayed the same since the miss began, in lines of the
+ *     same form as {@code evidence}
  * @param symptoms consequences of the cause, such as a full pool
  * @param acquitted suspects that are ruled out, with the reason
  */
@@ -38,24 +38,25 @@ public record Cause(
         acquitted = List.copyOf(acquitted);
     }
 
-    /** The place where a change has to be made. */
+    /** The place where something must be changed. */
     public enum Where {
         CODE,
         STATEMENT,
         PEER,
         MACHINE,
         PROPERTY,
-        /** The evidence suggests no change. */
+        /** The evidence does not suggest a change. */
         UNKNOWN
     }
 
     /**
      * The advised change.
      *
-     * @param property the property to set; null unless a property is to be changed
-     * @param from its current value
+     * @param property the property to set; null unless the change is a property
+     * @param from the current value of the property
      * @param to the value to set, which the library accepts
-     * @param expectedP99Ms the expected time within which 99 of 100 calls end after the change; -1 if unknown
+     * @param expectedP99Ms the expected 99th percentile of the calls' time after the change, in milliseconds; -1 if
+     *     unknown
      */
     public record Change(
             Where where,

@@ -8,7 +8,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 
-/** Turns a part of the excess time into a cause with its evidence and the advised change. */
+/** Describes a part of the calls' extra time as a cause with its evidence and the advised change. */
 final class CauseText {
 
     private final Evidence evidence;
@@ -36,10 +36,10 @@ final class CauseText {
         this.codeText = new CodeText(evidence, excess, poolText, operations);
     }
 
-    /** The kind and name of a part, with the advised change. */
+    /** The kind and name of a cause, with the advised change. */
     record Told(String kind, String name, Change change, List<String> facts) {}
 
-    /** Describes the cause that a part stands for. */
+    /** Describes the cause for which the part stands. */
     Cause cause(Part part, double nanos, double ofNanos, double certainNanos) {
         Told told = told(part);
         List<String> facts = new ArrayList<>(told.facts());
@@ -101,7 +101,7 @@ final class CauseText {
         return new Told("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
     }
 
-    /** The methods whose bad calls spent time on this part. */
+    /** Returns the methods whose late or failed calls spent time on this part. */
     private List<String> callers(Part part) {
         Map<String, Integer> methods = new java.util.TreeMap<>();
         for (Excess.Counted counted : excess.accounts) {
@@ -133,7 +133,7 @@ final class CauseText {
         return brings;
     }
 
-    /** Other suspects, each with the figure that rules it out. */
+    /** Returns the other suspects, each with the value that rules it out. */
     private List<String> acquitted(Part part) {
         List<String> not = new ArrayList<>();
         for (PoolVerdict pool : pools.values()) {

@@ -6,16 +6,19 @@ import java.util.Locale;
 import java.util.Map;
 import tern.rpc.Phase;
 
-/** Compares the time of a miss with usual times. Finds figures that changed, that are new, and that stayed the same. */
+/**
+ * Compares the values during a miss with their usual values. Finds values that changed, that are new, and that stayed
+ * the same.
+ */
 final class Changes {
 
-    /** A figure that is this many times the usual one has changed. */
+    /** A value is reported as changed if it is at least this many times its usual value. */
     private static final double MUCH = 2;
 
     /** A method is new if its first call was at most this long ago. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
-    /** Methods first called within this time after the very first call belong to the start of the application. */
+    /** Methods that are first called within this time after the application's first call are not reported as new. */
     private static final long START_NANOS = 60_000_000_000L;
 
     private final Evidence evidence;
@@ -28,7 +31,7 @@ final class Changes {
         this.operations = operations;
     }
 
-    /** Lines about a cause, which begin with {@code changed}, {@code new} or {@code same}. */
+    /** Returns lines about a cause. Each begins with {@code changed}, {@code new} or {@code same}. */
     List<String> lines(Part cause) {
         List<String> lines = new ArrayList<>();
         List<String> same = new ArrayList<>();
@@ -36,7 +39,8 @@ final class Changes {
         compare("rate", "calls/s", rate, evidence.usual().figure("calls"), lines, same);
         double allocated = evidence.machine().allocatedPerSecond();
         double usuallyAllocated = evidence.usual().figure("allocated");
-        if (allocated >= usuallyAllocated) { // less is a consequence of calls that wait
+        // A lower allocation rate is only a consequence of waiting calls, so it is not reported.
+        if (allocated >= usuallyAllocated) {
             compare("allocation", "MB/s", allocated / 1e6, usuallyAllocated / 1e6, lines, same);
         }
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
@@ -81,8 +85,8 @@ final class Changes {
     }
 
     /**
-     * Whether the usual calls of the late methods spend no time on the operation. Requires that their usual times are
-     * known.
+     * Whether late or failed calls spend time on an operation that their methods usually do not run. False if the usual
+     * times of these methods are unknown.
      */
     private boolean isNew(Part cause) {
         if (Operations.phase(cause.kind()) == null || cause.name().isEmpty()) {

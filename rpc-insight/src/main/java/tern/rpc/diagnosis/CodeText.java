@@ -10,10 +10,10 @@ import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.LoggingMode;
 
-/** Texts for code of the application that waits, fails or writes log lines. */
+/** Texts about application code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** Begins the name of a part in which tasks of an executor wait for other tasks. */
+    /** The prefix of the name of a part if tasks of an executor wait for other tasks. */
     static final String TASKS = "tasks of ";
 
     private final Evidence evidence;
@@ -89,7 +89,10 @@ final class CodeText {
                 facts);
     }
 
-    /** A sleep of the code; one after an answer that says that a server failed is the pause before a retry. */
+    /**
+     * Describes a sleep in application code. If the sleep comes after an answer with a server error, it is described as
+     * the pause before a retry.
+     */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
         String failing = operations.failingPeer(part);
         if (failing == null) {
@@ -182,7 +185,7 @@ final class CodeText {
         return new Told("FAILURE", name, Change.of(Where.CODE, text), List.of());
     }
 
-    /** The cause for log lines that the calling thread writes itself. */
+    /** Describes the cause if calling threads write log lines themselves. */
     Told log() {
         List<String> facts = List.of(StoreText.perCall("log", operations.of(Phase.LOGGING, ""), -1));
         LoggingMode mode = evidence.logging();

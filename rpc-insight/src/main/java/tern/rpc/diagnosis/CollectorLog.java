@@ -22,7 +22,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final int MAX_PAUSES = 4_096;
 
-    /** Number of collections from which the used share of the heap is computed. */
+    /** The number of collections from which the used share of the heap is computed. */
     private static final int RECENT = 8;
 
     private static final long MAJOR_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -30,13 +30,13 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     /** A pause of the application during a collection. */
     private record Pause(long fromNanos, long toNanos, String cause) {}
 
-    /** The heap in use after a collection, without new objects. */
+    /** The memory that old objects used after a collection. */
     private record Use(long atNanos, long bytes, boolean major) {}
 
     /**
-     * The zero of the times in the JVM's notifications, on the clock of {@link System#nanoTime()}. The JVM does not
-     * publish it, and it differs from the start of the uptime. It is estimated from the notifications: each one gives
-     * an upper bound. Guarded by this.
+     * The time of {@link System#nanoTime()} at which the times in the JVM's notifications are zero. The JVM does not
+     * publish this time, and it is not the start of the uptime. It is estimated: each notification gives an upper
+     * bound. Guarded by this.
      */
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
@@ -47,7 +47,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     private long freedBytes;
     private boolean listening;
 
-    /** Starts to listen. A second call does nothing. */
+    /** Starts to listen to collections. A second call has no effect. */
     synchronized void start() {
         if (listening) {
             return;
@@ -60,7 +60,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
     }
 
-    /** Whether the bean reports pauses. The beans of concurrent collectors do not, except that of G1. */
+    /** Whether the bean reports pauses. Of the concurrent collectors, only G1 has a bean that reports pauses. */
     private static boolean reportsPauses(String name) {
         return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));
     }
@@ -95,7 +95,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
     }
 
-    /** The bytes that survive young collections. */
+    /** Returns the bytes in pools whose objects have survived a young collection. */
     private static long kept(Map<String, MemoryUsage> pools) {
         return sum(pools, true);
     }
@@ -122,9 +122,9 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * The share of the heap that is in use after collections, without new objects. This is the share after the last
-     * major collection if that was within a minute, otherwise the smallest share of the last collections; -1 if
-     * unknown.
+     * Returns the share of the heap that old objects use after collections; -1 if unknown. This is the share after the
+     * last major collection if that was less than a minute ago, otherwise the smallest share after the last {@link
+     * #RECENT} collections.
      */
     synchronized double live(long now) {
         long max = Runtime.getRuntime().maxMemory();
@@ -140,7 +140,10 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         return uses.isEmpty() || max == Long.MAX_VALUE ? -1 : Math.min(1, (double) least / max);
     }
 
-    /** The cause of the collections that took most of the time since the given time; null if there were none. */
+    /**
+     * Returns the cause of the collections that took most of the time since the given time; null if there was no
+     * collection.
+     */
     synchronized @Nullable String mainCause(long sinceNanos) {
         Map<String, Long> spent = new HashMap<>();
         for (Pause pause : pauses) {
@@ -154,7 +157,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
                 .orElse(null);
     }
 
-    /** The bytes that collections have freed so far. */
+    /** Returns the total number of bytes that collections have freed. */
     synchronized long freedBytes() {
         return freedBytes;
     }

@@ -7,27 +7,27 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Names that several samples share. Code that computes in many small methods counts for its caller. All waits for a
- * lock count for the usual holder of the lock.
+ * Common names for samples that belong together. If code computes in many small methods, its samples get the name of
+ * their common caller. All samples that wait for a lock get the name of the lock's usual holder.
  *
- * @param caller the method that computing code counts for; null if each method counts for itself
- * @param holders the part's name by lock
+ * @param caller the common caller of computing code; null if each method keeps its own name
+ * @param holders the name of the part for each lock
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
-    /** A method that is found in this share of the computing samples is hot by itself. */
+    /** A method with at least this share of the computing samples keeps its own name. */
     private static final double HOT = 0.4;
 
-    /** A caller of small methods must be on this share of the computing stacks. */
+    /** A common caller must be on the stack in at least this share of the computing samples. */
     private static final double COMMON = 0.7;
 
-    /** A holder that is found in this share of the samples of a lock counts as the holder in all of them. */
+    /** A holder that is found in at least this share of a lock's samples is the usual holder of the lock. */
     private static final double USUAL_HOLDER = 0.4;
 
     private static final String HELD = " held in ";
     private static final String WANTED = " wanted in ";
 
-    /** Returns the sample under its common name. */
+    /** Returns the sample with its common name. */
     Sample of(Sample sample) {
         String lock = lock(sample);
         if (lock != null) {
@@ -44,7 +44,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return sample;
     }
 
-    /** The lock that a sample waits for; null if it waits for none. */
+    /** Returns the lock for which the thread in the sample waits; null if it does not wait for a lock. */
     private static @Nullable String lock(Sample sample) {
         if (sample.part().kind() != Part.Kind.LOCK) {
             return null;
@@ -54,7 +54,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return end < 0 ? null : name.substring(0, end);
     }
 
-    /** The usual holder of each lock as the name of the part. Locks without a usual holder are left out. */
+    /** Returns the name of the part for each lock that has a usual holder. */
     static Map<String, String> holders(List<List<Sample>> calls) {
         Map<String, Map<String, Integer>> found = new HashMap<>();
         for (List<Sample> list : calls) {
@@ -77,7 +77,10 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return holders;
     }
 
-    /** The innermost method that most of the computing stacks share; null if one method is hot by itself. */
+    /**
+     * Returns the innermost method that is on at least {@link #COMMON} of the computing stacks; null if a single method
+     * is innermost in at least {@link #HOT} of them.
+     */
     static @Nullable String caller(Iterable<List<Sample>> calls) {
         Map<String, Integer> innermost = new HashMap<>();
         Map<String, Integer> anywhere = new HashMap<>();

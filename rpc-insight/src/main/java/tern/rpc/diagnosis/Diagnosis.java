@@ -6,16 +6,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the calls of an application miss their target, and why.
+ * Describes whether the calls of an application miss their target, and why.
  *
  * @param state whether calls miss the target
  * @param text the diagnosis as text for people
- * @param miss the missed target; null in a state other than {@link State#MISS}
- * @param causes the causes, the most expensive first; at least one in a miss, empty otherwise
- * @param accountMs the mean time of a bad call by part in milliseconds, the longest first; the parts sum up to the time
- *     of the call
- * @param unexplainedMs the time that no evidence explains
- * @param missing evidence that the system does not provide
+ * @param miss the missed target; null unless the state is {@link State#MISS}
+ * @param causes the causes, the most expensive first; not empty if the state is {@link State#MISS}, otherwise empty
+ * @param accountMs the mean time of a late or failed call by part in milliseconds, the longest part first; the sum is
+ *     the time of the call
+ * @param unexplainedMs the time that no evidence explains, in milliseconds
+ * @param missing evidence that the operating system does not provide
  */
 public record Diagnosis(
         State state,
@@ -34,7 +34,7 @@ public record Diagnosis(
 
     /** Whether calls miss the target. */
     public enum State {
-        /** There were too few calls to judge. */
+        /** Too few calls have ended to judge. */
         QUIET,
         /** Calls meet the target. */
         HEALTHY,
@@ -43,14 +43,14 @@ public record Diagnosis(
     }
 
     /**
-     * A target that is missed.
+     * A missed target.
      *
-     * @param since its beginning
+     * @param since the beginning of the miss
      * @param seconds the duration of the miss so far
-     * @param methods the methods whose calls were bad
-     * @param calls the calls of the window that the diagnosis looks at, at most the last minute
-     * @param late the calls that took longer than the target
-     * @param hung calls that run for more than ten targets now
+     * @param methods the methods with late or failed calls
+     * @param calls the number of calls in the diagnosed window, which is at most the last minute
+     * @param late the number of calls that took longer than the target
+     * @param hung the number of calls that have now been running for more than ten times the target
      * @param usualP99Ms the usual 99th percentile in milliseconds; -1 if unknown
      */
     public record Miss(

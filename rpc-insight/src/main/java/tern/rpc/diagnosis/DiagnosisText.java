@@ -63,8 +63,8 @@ final class DiagnosisText {
     }
 
     /**
-     * Whether the first two causes both cost much time, and fixing either of them alone saves less than half of the bad
-     * calls.
+     * Whether the first two causes both cost much time, and fixing only one of them would save less than half of the
+     * late or failed calls.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1
@@ -73,7 +73,7 @@ final class DiagnosisText {
                 && causes.get(1).saves() < HALF;
     }
 
-    /** The kind and the name of a cause in one line. */
+    /** Returns the kind and name of a cause in one line. */
     static String title(Cause cause) {
         return cause.kind() + ": " + cause.name();
     }

@@ -26,8 +26,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Watches the calls of an application second by second and diagnoses a missed target. One thread calls {@link #second}
- * once a second, and {@link #look} after each {@link #pauseNanos}. Any thread may read the {@link #diagnosis}.
+ * Watches the calls of an application every second and diagnoses a missed target. One thread calls {@link #second} once
+ * a second, and {@link #look} after each {@link #pauseNanos}. Any thread may read the {@link #diagnosis}.
  */
 public final class Diagnostician {
 
@@ -37,8 +37,8 @@ public final class Diagnostician {
     private static final int HUNG_TARGETS = 10;
 
     /**
-     * A miss is recorded by the flight recorder if it lasts this long. The first diagnoses therefore do not pay for the
-     * start of the recorder.
+     * The flight recorder records a miss only if it lasts at least this long. The delay keeps the cost of starting the
+     * recorder out of the first diagnoses.
      */
     private static final long RECORDED_FROM_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -57,26 +57,26 @@ public final class Diagnostician {
     private final History history = new History();
     private final FlightRecording recording = new FlightRecording();
     private volatile boolean recordsMisses;
-    private long lastRecording = Long.MIN_VALUE; // used by the watching thread only
+    private long lastRecording = Long.MIN_VALUE; // Only the watching thread uses this field.
     private final MissReport report = new MissReport(history);
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
-    private final Deque<Second> seconds = new ArrayDeque<>(); // used by the watching thread only
-    private @Nullable Instant since; // used by the watching thread only
-    private long sinceNanos; // used by the watching thread only
-    private double usualP99 = -1; // used by the watching thread only
+    private final Deque<Second> seconds = new ArrayDeque<>(); // Only the watching thread uses this field.
+    private @Nullable Instant since; // Only the watching thread uses this field.
+    private long sinceNanos; // Only the watching thread uses this field.
+    private double usualP99 = -1; // Only the watching thread uses this field.
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
-    /** The view of the application that the diagnosis gets. */
+    /** The parts of the application that the diagnosis can see. */
     public interface Surroundings {
 
-        /** The calls that run now. */
+        /** Returns the calls that are running now. */
         List<RunningCall> running();
 
-        /** The calls refused since the start, by reason. */
+        /** Returns the number of calls that were refused since the start of the process, by reason. */
         Map<String, Long> refused();
 
-        /** All pools. */
+        /** Returns all pools of the application. */
         List<PoolSource> pools();
 
         /** Returns how log lines are written. */
@@ -97,7 +97,7 @@ public final class Diagnostician {
         this.sampler = new Sampler(new RunQueue(ROOT, threads));
     }
 
-    /** Creates a diagnostician of this process. */
+    /** Creates a diagnostician for this process. */
     public static Diagnostician of(RpcMeters meters, Surroundings surroundings) {
         return new Diagnostician(meters, surroundings, new MachineWatch(), NanoClock.SYSTEM, Clock.systemUTC());
     }
@@ -105,7 +105,7 @@ public final class Diagnostician {
     /**
      * Starts to measure pauses of the process.
      *
-     * @param recordMisses whether misses that last are recorded by the flight recorder
+     * @param recordMisses whether the flight recorder records long misses
      */
     public void start(boolean recordMisses) {
         recordsMisses = recordMisses;
@@ -117,42 +117,45 @@ public final class Diagnostician {
         process.stop();
     }
 
-    /** Returns an observer that must be called for each call that has ended. */
+    /** Returns the observer that must be notified of each call that has ended. */
     public CallObserver observer() {
         return records;
     }
 
-    /** The last flight recording; null if there was none. Any thread may call this. */
+    /** Returns the last flight recording; null if there was none. Any thread may call this. */
     public @Nullable Recorded recorded() {
         return recording.last();
     }
 
-    /** Takes a flight recording of 30 s. Returns whether it was started; false if one runs. Any thread may call this. */
+    /**
+     * Starts a flight recording of 30 s. Returns whether the recording was started; false if another recording is
+     * running. Any thread may call this.
+     */
     public boolean record() {
         return recording.start(wall.instant());
     }
 
     /**
-     * A line about the last advised property that was changed. It compares the expected effect with the measured one;
-     * empty if there is none. Any thread may call this.
+     * Returns a line that compares the expected with the measured effect of the advised property that was changed last;
+     * empty if none was changed. Any thread may call this.
      */
     public String checkedChange() {
         return check.line();
     }
 
-    /** Earlier diagnoses and figures. Any thread may read them. */
+    /** Returns earlier diagnoses and measured values. Any thread may read them. */
     public History history() {
         return history;
     }
 
-    /** The current diagnosis. Any thread may call this. */
+    /** Returns the current diagnosis. Any thread may call this. */
     public Diagnosis diagnosis() {
         return latest;
     }
 
     /**
-     * The time until the next {@link #look}, in nanoseconds; 0 if no look is needed, because calls are in time and none
-     * runs for longer than twice the target.
+     * Returns the time until {@link #look} must be called again, in nanoseconds. Returns 0 if no sample is needed, that
+     * is, if the target is met and no running call has taken more than twice the target.
      */
     public long pauseNanos() {
         return since != null || isSomeoneLate() ? sampler.pauseNanos() : 0;
@@ -167,12 +170,12 @@ public final class Diagnostician {
         return false;
     }
 
-    /** Looks at the threads of running calls. */
+    /** Samples the threads of running calls. */
     public void look() {
         sampler.look(surroundings.running(), clock.nanoTime());
     }
 
-    /** Ends a second. Decides whether the target is missed, and diagnoses a miss. */
+    /** Ends a second: decides whether the target is missed, and diagnoses a miss. */
     public void second() {
         long now = clock.nanoTime();
         Second current = read(now);
@@ -200,7 +203,8 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            if (watch.isMissed()) { // afterwards the few late calls of the last seconds say nothing about this miss
+            // After the target is met again, the few late calls of the last seconds are no evidence about the miss.
+            if (watch.isMissed()) {
                 diagnose(now, current, running, hung, seen);
             }
         } else {
@@ -257,7 +261,7 @@ public final class Diagnostician {
                 seen.allocatedPerSecond());
     }
 
-    /** Learns usual times from a healthy second. */
+    /** Learns usual times from a second without a miss. */
     private void learn(long now, @Nullable Second before, Second current, Evidence.Counts counts, Machine seen) {
         if (before == null) {
             return;

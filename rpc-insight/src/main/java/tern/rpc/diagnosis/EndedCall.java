@@ -6,8 +6,8 @@ import tern.rpc.CallLedger;
 /**
  * A call that has ended.
  *
- * @param endedNanos the time of its end, on the clock of {@link System#nanoTime()}
- * @param tookNanos the time since it was received
+ * @param endedNanos the end of the call, on the clock of {@link System#nanoTime()}
+ * @param tookNanos the duration from the receipt of the call to its end
  */
 record EndedCall(
         String method,

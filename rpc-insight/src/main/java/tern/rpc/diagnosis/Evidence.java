@@ -8,17 +8,17 @@ import tern.rpc.pool.LoggingMode;
 /**
  * The evidence about a miss.
  *
- * @param targetNanos the target
+ * @param targetNanos the target for the time of a call
  * @param seconds the length of the window
- * @param bad recorded calls that were late, failed or are hung
- * @param good some of the calls in time
+ * @param bad the recorded calls that were late, failed or are hanging
+ * @param good some of the calls that met the target
  * @param samples samples of the threads of calls
  * @param tasks samples of the tasks of executors
- * @param logging the way in which log lines are written
+ * @param logging how log lines are written
  * @param methodAges the time since the first call of each method, in nanoseconds
  * @param trace the last calls in the order of their arrival, for a replay
- * @param calls counts of the window
- * @param refused the refused calls by reason
+ * @param calls the counts of calls in the window
+ * @param refused the number of refused calls by reason
  */
 record Evidence(
         long targetNanos,
@@ -45,10 +45,10 @@ record Evidence(
     }
 
     /**
-     * Counts of the window.
+     * Counts of the calls in the window.
      *
-     * @param late calls that took longer than the target, failed ones included
-     * @param hung the calls that run for more than ten targets now
+     * @param late the number of calls that took longer than the target, including failed calls
+     * @param hung the number of calls that have now been running for more than ten times the target
      */
     record Counts(long calls, long late, long failed, long refused, int hung) {
 

@@ -11,33 +11,33 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The extra time of the bad calls compared with their usual time, per bad call and by part. A failed call that was not
- * late costs ten targets, which count for its failure. Times are in nanoseconds.
+ * The extra time of late or failed calls compared with their usual time, per call and part. For a failed call that was
+ * not late, ten times the target is added to the part of its failure. Times are in nanoseconds.
  */
 final class Excess {
 
     private static final int TARGETS_OF_A_FAILURE = 10;
     private static final int MAX_ACCOUNTS = 512;
 
-    /** Waits after which code gives up by an exception. */
+    /** The kinds of waits after which code gives up with an exception. */
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
     private final Evidence evidence;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
 
-    /** Samples of the threads of bad calls. */
+    /** The samples of the threads of late or failed calls. */
     final CallSamples samples;
 
-    /** The mean account of a bad call. */
+    /** The mean breakdown of the time of a late or failed call. */
     final Times account = new Times();
 
-    /** The mean excess of a bad call. */
+    /** The mean extra time of a late or failed call. */
     final Times times = new Times();
 
-    /** The accounts from which the means were computed. */
+    /** The breakdowns from which the means were computed. */
     final List<Counted> accounts = new ArrayList<>();
 
-    /** The account of one bad call. */
+    /** The breakdown of the time of one late or failed call. */
     record Counted(EndedCall call, Times times) {}
 
     Excess(Evidence evidence) {
@@ -54,7 +54,7 @@ final class Excess {
         });
     }
 
-    /** @param all the number of bad calls of all methods */
+    /** @param all the number of late or failed calls of all methods */
     private void add(String method, List<EndedCall> calls, int all) {
         Times mean = new Times();
         int step = Math.max(1, all / MAX_ACCOUNTS);
@@ -84,7 +84,10 @@ final class Excess {
         }
     }
 
-    /** The wait that a failed call spent most of its time on, if that is longer than the target: it gave up. */
+    /**
+     * Returns the wait for which the code of a failed call gave up: it took at least half of the call's time and at
+     * least as long as the target. Returns null if there is no such wait.
+     */
     private @Nullable Part longWait(EndedCall call) {
         Times times = accountOf(call);
         Part longest = times.isEmpty() ? null : times.longestFirst().get(0);
@@ -99,7 +102,9 @@ final class Excess {
         return named(Account.of(call, samples.of(call.ledger()), samples.of(call.method()), evidence.pauses()));
     }
 
-    /** Uses the pool's own name for waits at a pool, because failed borrowings may have a general one. */
+    /**
+     * Replaces the names of pool waits with the pools' own names, because failed borrowings may have a general name.
+     */
     private Times named(Times times) {
         Times named = new Times();
         for (Part part : times.longestFirst()) {
@@ -114,8 +119,8 @@ final class Excess {
     }
 
     /**
-     * The usual account of calls of the method. If nothing was learned, the account of calls in time within the same
-     * window.
+     * Returns the usual breakdown of the time of the method's calls. If no usual time was learned, returns the mean
+     * breakdown of the calls in the same window that met the target.
      */
     private @Nullable Times usualOf(String method) {
         Times known = evidence.usual().of(method);
@@ -157,12 +162,15 @@ final class Excess {
         return evidence.targetNanos();
     }
 
-    /** The bad calls by method, in the order of names. */
+    /** Returns the number of late or failed calls by method, in alphabetical order. */
     Map<String, Integer> badByMethod() {
         return new LinkedHashMap<>(badByMethod);
     }
 
-    /** The excess of the bad calls that spent time on matching parts, without the time of these parts. */
+    /**
+     * Returns the mean extra time of the late or failed calls that spent time on matching parts, without the time of
+     * these parts.
+     */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
         int count = 0;
@@ -176,7 +184,10 @@ final class Excess {
         return sum.only(wanted.negate());
     }
 
-    /** The excess of the bad calls of those methods of which some call spent time on this part. */
+    /**
+     * Returns the mean extra time of all late or failed calls of the methods of which some call spent time on this
+     * part.
+     */
     Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();
         for (Counted counted : accounts) {
@@ -197,7 +208,10 @@ final class Excess {
         return sum;
     }
 
-    /** The mean account of those bad calls that spent time on this part; of all if none did. */
+    /**
+     * Returns the mean breakdown of the late or failed calls that spent time on this part. If none did, returns the
+     * mean breakdown of all late or failed calls.
+     */
     Times accountOfCallsWith(Part part) {
         Times sum = new Times();
         int count = 0;

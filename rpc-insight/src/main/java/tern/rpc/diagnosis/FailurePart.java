@@ -20,12 +20,12 @@ import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds the part of a call that a failure is about. The name of the part contains no values of the call. */
+/** Finds the part of a call to which a failure belongs. The name of the part contains no values from the call. */
 final class FailurePart {
 
     private static final int MAX_CAUSES = 8;
 
-    /** Simple names of exceptions that end a wait for a connection, with the phase of the wait. */
+    /** The simple names of exceptions that end a wait for a connection, with the phase of the wait. */
     private static final Map<String, Phase> POOL_TIMEOUTS = Map.of(
             "GetConnectionTimeoutException", Phase.JDBC_CONNECTION,
             "SQLTransientConnectionException", Phase.JDBC_CONNECTION,
@@ -38,7 +38,9 @@ final class FailurePart {
     private static final Set<String> REDIS = Set.of("JedisException", "RedisException", "RedisSystemException");
     private static final Set<String> HTTP = Set.of("RestClientException", "WebClientException", "HttpException");
 
-    /** Messages of the system and the JVM that describe the problem and contain no values of a call. */
+    /**
+     * Error messages of the operating system and the JVM that describe the problem and contain no values from a call.
+     */
     private static final List<String> KNOWN_TEXTS = List.of(
             "Connection refused",
             "Connection reset",
@@ -69,8 +71,8 @@ final class FailurePart {
     private FailurePart() {}
 
     /**
-     * Returns the part of the call that caused its failure. Returns null for a failure such as a timeout, which the
-     * time of the call explains better.
+     * Returns the part of the call that caused its failure. Returns null for a failure that the time of the call
+     * explains better, such as a timeout.
      */
     static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();
@@ -121,7 +123,7 @@ final class FailurePart {
                 || failure.getClass().getSimpleName().endsWith("TimeoutException");
     }
 
-    /** Returns the part if the failure is one of the network or of another service; otherwise null. */
+    /** Returns the part if the failure comes from the network or from another service; otherwise null. */
     private static @Nullable Part ofPeer(EndedCall call, List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
             Throwable one = chain.get(i);
@@ -158,7 +160,10 @@ final class FailurePart {
         return new Part(Kind.PEER_FAILS, peer + ": " + failure);
     }
 
-    /** The address in the messages. If there is none, the slowest or only operation of the call. */
+    /**
+     * Returns the peer that failed. For HTTP and RPC, this is the call's slowest operation; otherwise the address in
+     * the exceptions' messages, or a general name if there is no address.
+     */
     private static String peer(EndedCall call, List<Throwable> chain) {
         Phase phase = phase(call, chain);
         Part longest = phase == null ? null : longest(call, phase);
@@ -224,7 +229,10 @@ final class FailurePart {
         return null;
     }
 
-    /** The part for a failure that a database or Redis answered with, otherwise for a failure of the code. */
+    /**
+     * Returns the part for an error that a database or Redis reported. For any other failure, returns the part for an
+     * exception in the code.
+     */
     private static Part ofStore(EndedCall call, List<Throwable> chain) {
         Throwable innermost = chain.get(chain.size() - 1);
         for (Throwable one : chain) {

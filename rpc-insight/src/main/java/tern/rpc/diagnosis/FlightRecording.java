@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes a recording of the flight recorder for 30 s on a thread of its own and keeps its summary. The file has at most
- * 32 MB and is deleted afterwards. Thread-safe.
+ * Runs the flight recorder for 30 s on a separate thread, and keeps a summary of the recording. The recording file has
+ * at most 32 MB and is deleted afterwards. Thread-safe.
  */
 final class FlightRecording {
 
@@ -34,13 +34,13 @@ final class FlightRecording {
         return ModuleLayer.boot().findModule("jdk.jfr").isPresent();
     }
 
-    /** The summary of the last recording; null if there was none. */
+    /** Returns the summary of the last recording; null if there was none. */
     @Nullable
     Recorded last() {
         return last;
     }
 
-    /** Starts a recording; does nothing if one is running. Returns whether one was started. */
+    /** Starts a recording unless one is running. Returns whether a recording was started. */
     boolean start(Instant now) {
         if (!isThere() || !running.compareAndSet(false, true)) {
             return false;
@@ -64,7 +64,7 @@ final class FlightRecording {
             file = Files.createTempFile("tern-rpc", ".jfr");
             recording.dump(file);
             last = new Recorded(now, LENGTH.toSeconds(), RecordingSummary.of(file));
-            // no place for a file, or a JVM without a flight recorder
+            // The recording file cannot be created, or the JVM has no flight recorder.
         } catch (IOException | RuntimeException | LinkageError e) {
             LOG.info("No flight recording was taken: {}", e.toString());
         } finally {

@@ -11,8 +11,8 @@ import tern.rpc.evidence.RunTime;
 import tern.rpc.evidence.ThreadIds;
 
 /**
- * Detects times in which the whole process stood still. A thread repeatedly sleeps for 10 ms. The extra time, minus the
- * thread's wait for a processor, is a pause of all threads. Thread-safe.
+ * Detects pauses of the whole process. A thread repeatedly sleeps for 10 ms. If it wakes up more than 20 ms too late,
+ * the delay, minus the time that the thread waited for a processor, is recorded as a pause of all threads. Thread-safe.
  */
 final class HiccupMeter {
 
@@ -26,7 +26,9 @@ final class HiccupMeter {
     private volatile @Nullable Thread thread;
 
     /**
-     * @param cpuNanos the processor time that the process used during the stop
+     * A pause of all threads.
+     *
+     * @param cpuNanos the processor time that the process used during the pause
      */
     record Stop(long fromNanos, long toNanos, long cpuNanos) {}
 
@@ -55,7 +57,8 @@ final class HiccupMeter {
                 RunTime now = runQueue.of(Thread.currentThread());
                 long delay = Math.max(0, now.since(waited).delayNanos());
                 long used = MachineWatch.processNanos();
-                if (now.isKnown() && over - delay > MIN_PAUSE_NANOS) { // otherwise a busy machine would look frozen
+                // Without this check, a busy machine would look frozen.
+                if (now.isKnown() && over - delay > MIN_PAUSE_NANOS) {
                     add(new Stop(due, due + over - delay, used - cpu));
                 }
                 waited = now;
@@ -74,8 +77,8 @@ final class HiccupMeter {
     }
 
     /**
-     * The stops within this time that no collection explains. If the process used a processor meanwhile, the JVM
-     * stopped it, otherwise something outside did.
+     * Returns the pauses within this period that no garbage collection explains. If the process used a processor for
+     * more than a quarter of the pause, the JVM caused the pause; otherwise the cause was outside the process.
      */
     synchronized Times between(long fromNanos, long toNanos, PauseTimes collections) {
         Times times = new Times();

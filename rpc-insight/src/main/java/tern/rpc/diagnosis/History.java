@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recent past: the causes of the last {@value #MAX_EPISODES} misses within 24 hours, the figures of each of the
- * last seconds for ten minutes, and of each minute for 24 hours. Thread-safe.
+ * The recent past: the causes of the last {@value #MAX_EPISODES} misses within 24 hours, the measured values of each
+ * second for ten minutes, and of each minute for 24 hours. Thread-safe.
  */
 public final class History {
 
@@ -26,12 +26,12 @@ public final class History {
     private int secondsOfMinute;
 
     /**
-     * A period of a miss with the same first cause.
+     * A period of a miss in which the first cause stayed the same.
      *
      * @param miss the beginning of the miss
      * @param from the beginning of the period
      * @param until the last time at which the cause was the first one
-     * @param first the kind and the name of the cause
+     * @param first the kind and name of the cause
      * @param p99Ms the 99th percentile in milliseconds; -1 if unknown
      */
     public record Episode(
@@ -62,13 +62,13 @@ public final class History {
     }
 
     /**
-     * Figures of a second or a minute. A value of -1 is unknown.
+     * Values measured in a second or a minute. A value of -1 is unknown.
      *
      * @param at the end of the second or minute
-     * @param meanMs the mean time of a call
-     * @param processors the processors that the process kept busy
+     * @param meanMs the mean time of a call in milliseconds
+     * @param processors the number of processors that the process kept busy
      * @param collecting the share of time spent in pauses of the garbage collector
-     * @param allocatedPerSecond allocated bytes per second
+     * @param allocatedPerSecond the number of bytes allocated per second
      */
     public record Figures(
             Instant at,
@@ -84,7 +84,12 @@ public final class History {
 
         static final Figures NONE = new Figures(Instant.EPOCH, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-        /** Merges the figures of the next second into these. */
+        /**
+         * Returns the values of this entry merged with the values of the next second. Counts are added, other values
+         * are averaged.
+         *
+         * @param secondsSoFar the number of seconds in this entry
+         */
         private Figures plus(Figures next, int secondsSoFar) {
             long all = calls + next.calls;
             return new Figures(
@@ -105,7 +110,7 @@ public final class History {
         }
     }
 
-    /** Adds the figures of a second. */
+    /** Adds the values of a second. */
     synchronized void add(Figures second) {
         add(seconds, second, SECONDS);
         minute = minute.plus(second, secondsOfMinute);
@@ -123,7 +128,7 @@ public final class History {
         }
     }
 
-    /** Adds a diagnosis. It replaces the last one if both belong to the same miss and have the same first cause. */
+    /** Adds an episode. It replaces the last episode if both belong to the same miss and have the same first cause. */
     synchronized void add(Episode episode) {
         Episode last = episodes.peekLast();
         if (last != null && last.miss.equals(episode.miss) && last.first.equals(episode.first)) {
@@ -139,22 +144,22 @@ public final class History {
         }
     }
 
-    /** The causes of misses, the oldest first. */
+    /** Returns the causes of misses, the oldest first. */
     public synchronized List<Episode> episodes() {
         return List.copyOf(episodes);
     }
 
-    /** The figures of the last seconds, the oldest first. */
+    /** Returns the values of the last seconds, the oldest first. */
     public synchronized List<Figures> seconds() {
         return List.copyOf(seconds);
     }
 
-    /** The figures of the last complete minutes, the oldest first. */
+    /** Returns the values of the last complete minutes, the oldest first. */
     public synchronized List<Figures> minutes() {
         return List.copyOf(minutes);
     }
 
-    /** The last episode; null if there was none. */
+    /** Returns the last episode; null if there was none. */
     synchronized @Nullable Episode last() {
         return episodes.peekLast();
     }

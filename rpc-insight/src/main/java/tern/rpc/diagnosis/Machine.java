@@ -7,19 +7,20 @@ import tern.rpc.evidence.MachineSecond;
 /**
  * Processors and memory during the miss. A value of -1 is unknown.
  *
- * @param processors the processors that the process may use; may be a fraction under a quota
- * @param own the processors that the process kept busy
- * @param others the processors that other processes kept busy
- * @param throttled the share of the quota's periods in which the process was stopped
+ * @param processors the number of processors that the process may use; a fraction is possible under a quota
+ * @param own the number of processors that the process kept busy
+ * @param others the number of processors that other processes kept busy
+ * @param throttled the share of the quota's periods in which the process was throttled
  * @param collecting the share of time spent in pauses of the garbage collector
- * @param live the share of the heap in use after a collection
- * @param collectionCause the cause that the JVM gives for most of the time of collections; null if there were none
- * @param allocatedPerSecond allocated bytes per second
- * @param usuallyAllocatedPerSecond usually allocated bytes per second
- * @param burners groups of threads by used processor time, the busiest first
- * @param collectorThreads the processors that threads of the collector kept busy
- * @param second the counters of the kernel; null if nothing is known
- * @param missing evidence that the system does not provide
+ * @param live the share of the heap that is in use after a collection
+ * @param collectionCause the cause that the JVM gives for the collections that took most of the time; null if there
+ *     were none
+ * @param allocatedPerSecond the number of bytes allocated per second
+ * @param usuallyAllocatedPerSecond the usual number of bytes allocated per second
+ * @param burners groups of threads ordered by used processor time, the busiest first
+ * @param collectorThreads the number of processors that threads of the collector kept busy
+ * @param second the kernel counters; null if nothing is known
+ * @param missing evidence that the operating system does not provide
  */
 record Machine(
         double processors,
@@ -36,7 +37,7 @@ record Machine(
         @Nullable MachineSecond second,
         List<String> missing) {
 
-    /** The value if nothing is known. */
+    /** The value to use if nothing is known. */
     static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
     private static final double FULL = 0.8;
@@ -49,9 +50,9 @@ record Machine(
     /**
      * A group of threads with similar names.
      *
-     * @param processors the processors that they kept busy
-     * @param allocatedPerSecond the bytes that they allocated
-     * @param place the method of the application that they were found in most often; null if there is none
+     * @param processors the number of processors that these threads kept busy
+     * @param allocatedPerSecond the number of bytes that these threads allocated per second
+     * @param place the application method in which these threads were found most often; null if there is none
      */
     record Burner(
             String name,
@@ -60,7 +61,7 @@ record Machine(
             double allocatedPerSecond,
             @Nullable String place) {}
 
-    /** Returns a copy with the usual rate of allocation. */
+    /** Returns a copy with the usual allocation rate. */
     Machine usually(double allocated) {
         return new Machine(
                 processors,

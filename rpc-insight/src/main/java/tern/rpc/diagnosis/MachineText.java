@@ -11,19 +11,22 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.pool.ApplicationCode;
 
-/** Texts for processors, memory and code that computes. */
+/** Texts about processors, memory and code that computes. */
 final class MachineText {
 
     private static final double NEARLY_FULL = 0.85;
     private static final double MUCH_MORE = 2;
     private static final double STOLEN = 0.1;
 
-    /** Code that computes while the allocation is this many times the usual one, and this many bytes per second, fills memory. */
+    /**
+     * Code that computes is reported as filling memory if the allocation rate exceeds both {@link #MIN_STORM} and this
+     * many times the usual rate.
+     */
     private static final double STORM = 10;
 
     private static final double MIN_STORM = 200e6;
 
-    /** Threads that allocate at least this number of bytes per second are named. */
+    /** The diagnosis names threads that allocate at least this number of bytes per second. */
     private static final double MIN_ALLOCATION = 10e6;
 
     private final Evidence evidence;
@@ -149,7 +152,7 @@ final class MachineText {
         return new Told("PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
     }
 
-    /** The threads that allocate most, with their code. */
+    /** Returns the threads that allocate the most memory, with the code that they run. */
     private String allocators() {
         Machine.Burner most = null;
         for (Machine.Burner burner : evidence.machine().burners()) {
@@ -162,7 +165,8 @@ final class MachineText {
         }
         Part code = longestComputing();
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
-        if (serves(most) && line != null) { // many looks at calls say more than the one look at a thread
+        // The many samples of calls are better evidence than the single sample of a thread.
+        if (serves(most) && line != null) {
             return String.format(
                     Locale.ROOT,
                     "; calls allocate %.0f MB/s, look at %s first",
@@ -257,7 +261,10 @@ final class MachineText {
                 facts);
     }
 
-    /** Advice for a nearly full heap. A larger heap is advised only within the container's memory limit. */
+    /**
+     * Returns the advice for a nearly full heap. A larger heap is advised only if it fits within the container's memory
+     * limit.
+     */
     private String nearlyFull() {
         long heap = Runtime.getRuntime().maxMemory() >> 20;
         long limit = evidence.machine().second() == null

@@ -13,13 +13,13 @@ import tern.rpc.evidence.MachineReader;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.evidence.RunTime;
 
-/** Reads processors and memory of this process and its container. The figures are read by one thread. */
+/** Measures processors and memory of this process and its container. Only one thread calls {@link #read}. */
 final class MachineWatch implements ProcessWatch {
 
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int SECONDS_BETWEEN_SEARCHES = 60;
 
-    /** The collector works in bursts, so its figures are means of this time. */
+    /** The collector works in bursts, so its values are means over this period. */
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
 
     private static final OperatingSystemMXBean SYSTEM =
@@ -30,10 +30,11 @@ final class MachineWatch implements ProcessWatch {
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final JvmThreads jvmThreads = new JvmThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
-    private final Deque<Look> looks = new ArrayDeque<>(); // of the last seconds, for figures that come in bursts
+    // the readings of the last seconds, for values that come in bursts
+    private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // number of readings until the JVM's threads are searched again
+    private int untilSearch; // the number of readings until the JVM's threads are searched again
 
     MachineWatch() {
         collectors.start();
@@ -98,7 +99,7 @@ final class MachineWatch implements ProcessWatch {
         return latest;
     }
 
-    /** Adds a look, and returns the oldest one of the window. */
+    /** Adds a reading, and returns the oldest reading of the window. */
     private Look first(Look look) {
         looks.addLast(look);
         while (looks.size() > 2 && look.at - looks.getFirst().at > WINDOW_NANOS) {
@@ -107,7 +108,10 @@ final class MachineWatch implements ProcessWatch {
         return looks.getFirst();
     }
 
-    /** The number of processors that the collector's threads keep busy; -1 until they have been read twice. */
+    /**
+     * Returns the number of processors that the collector's threads keep busy; -1 until their times have been read
+     * twice.
+     */
     private double collecting(Look look, double elapsed) {
         RunTime before = last.jvm.getOrDefault(JvmThreads.Work.COLLECTOR, RunTime.UNKNOWN);
         RunTime spent = look.jvm

@@ -16,8 +16,9 @@ import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
 
 /**
- * Publishes the diagnoses of a miss. Logs each miss once when it begins and once when it ends. A diagnosis with a new
- * first cause is published if this cause came first in two of three seconds. Used by one thread.
+ * Publishes the diagnoses of a miss. Logs each miss once when it begins and once when it ends. Publishes a diagnosis
+ * with a new first cause only if this cause was first in two of the last three seconds. Not thread-safe: only one
+ * thread uses it.
  */
 final class MissReport {
 
@@ -27,8 +28,8 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     private final History history;
-    private final Deque<String> firsts = new ArrayDeque<>(); // first causes of the last seconds
-    private @Nullable Diagnosis published; // published diagnosis of the current miss
+    private final Deque<String> firsts = new ArrayDeque<>(); // the first causes of the last seconds
+    private @Nullable Diagnosis published; // the published diagnosis of the current miss
     private boolean told; // whether the log line of the current miss was written
     private int seconds;
 
@@ -36,13 +37,13 @@ final class MissReport {
         this.history = history;
     }
 
-    /** The missed target, and the beginning of the miss. */
+    /** The beginning of a miss and the missed target. */
     record Begun(Instant since, long seconds, double targetMs, double usualP99Ms) {}
 
     /**
-     * Adds the diagnosis of a second.
+     * Adds the diagnosis for the last second.
      *
-     * @param mayWarn whether calls are old enough for a warning
+     * @param mayWarn whether the application has served calls for long enough to log a warning
      * @return the diagnosis to publish
      */
     Diagnosis add(
@@ -152,7 +153,7 @@ final class MissReport {
                 first.change().text());
     }
 
-    /** The miss has ended. */
+    /** Logs the end of the miss. */
     void end(long lastedSeconds) {
         Diagnosis last = published;
         if (told && last != null) {
@@ -172,7 +173,10 @@ final class MissReport {
         return part.name().isEmpty() ? kind : kind + " " + part.name();
     }
 
-    /** The 99th percentile of all calls. Since bad calls are the slowest ones, it is found by its rank among them. */
+    /**
+     * Returns the 99th percentile of all calls. It is found by its rank among the bad calls, which are the slowest
+     * calls.
+     */
     private static double p99(List<EndedCall> bad, Evidence.Counts counts) {
         List<EndedCall> slowest = new ArrayList<>(bad);
         slowest.sort(Comparator.comparingLong(EndedCall::tookNanos));

@@ -4,9 +4,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Decides every second whether calls miss the target. A miss is open while, with a certainty of 99 %, the true share of
- * bad calls is above one in a hundred (lower bound of Wilson's score interval). This must hold over the last ten
- * seconds, or over sixty for slow traffic, in two of three seconds. Hung calls also open a miss. Used by one thread.
+ * Decides every second whether calls miss the target. A second is considered missed if, with a certainty of 99 %, the
+ * true share of bad calls (late, failed or refused) is above one percent (lower bound of Wilson's score interval). The
+ * share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins when two of three
+ * seconds are considered missed, or when calls hang. Not thread-safe: only one thread uses it.
  */
 final class MissWatch {
 
@@ -16,35 +17,39 @@ final class MissWatch {
     private static final int SLOW_CALLS = 20;
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
-    /** Without calls in this time nothing is missed any more. */
+    /** If no call ended within this time, the target is no longer missed. */
     private static final int RECENT_SECONDS = 3;
 
     private static final int MIN_BAD = 5;
     private static final double SHARE = 0.01;
-    private static final double Z = 2.326; // quantile of the normal distribution for 99 %, one-sided
+    private static final double Z = 2.326; // the one-sided 99 % quantile of the normal distribution
     private static final int MIN_HUNG = 3;
     private static final int QUIET_SECONDS = 30;
 
-    /** Number of first seconds with calls, in which classes are loaded and code is compiled. */
+    /**
+     * The duration of the warm-up, counted in seconds with calls. During the warm-up, classes are loaded and code is
+     * compiled.
+     */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** After this number of seconds, usual times are learned from healthy seconds. */
+    /** Usual times are learned only after this number of seconds with calls. */
     private static final int LEARNING_SECONDS = 30;
 
-    private final Deque<long[]> seconds = new ArrayDeque<>(); // each element: number of calls, number of bad calls
-    private int votes; // votes of the last three seconds, one bit each
+    // The elements are the number of calls and the number of bad calls.
+    private final Deque<long[]> seconds = new ArrayDeque<>();
+    private int votes; // whether each of the last three seconds was missed, one bit per second
     private int hungLooks;
     private int quiet;
     private int secondsWithCalls;
     private boolean open;
-    private boolean missed; // in the last second
+    private boolean missed; // whether the target was missed in the last second
 
     /**
-     * Adds a second.
+     * Adds the calls of a second.
      *
-     * @param calls the calls that ended in this second, including refused ones
-     * @param bad the calls that were late, failed or were refused
-     * @param hung the calls that run for more than ten targets
+     * @param calls the number of calls that ended in this second, including refused calls
+     * @param bad the number of calls that were late, failed or were refused
+     * @param hung the number of calls that have now been running for more than ten times the target
      * @return whether calls miss the target
      */
     boolean second(long calls, long bad, int hung) {
@@ -59,7 +64,8 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-        } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) { // else fast traffic has ended
+        // If there were more calls in the last minute, the application was busy and calls have just stopped.
+        } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }
         votes = ((votes << 1) | (bareMiss ? 1 : 0)) & 0b111;
@@ -96,14 +102,17 @@ final class MissWatch {
         return calls >= minCalls && bad >= MIN_BAD && lowerBound(bad, calls) > SHARE / (open ? 2 : 1);
     }
 
-    /** The lower bound of Wilson's score interval for a share. */
+    /** Returns the lower bound of Wilson's score interval for a share. */
     static double lowerBound(long bad, long calls) {
         double share = (double) bad / calls;
         double z2 = Z * Z / calls;
         return (share + z2 / 2 - Z * Math.sqrt(share * (1 - share) / calls + z2 / (4 * calls))) / (1 + z2);
     }
 
-    /** Whether the target was still missed in the last second; a miss that is open may be over. */
+    /**
+     * Whether the target was missed in the last second. An open miss continues for some seconds after the target is met
+     * again.
+     */
     boolean isMissed() {
         return missed;
     }
@@ -113,7 +122,7 @@ final class MissWatch {
         return secondsWithCalls > WARM_UP_SECONDS;
     }
 
-    /** Whether usual times can be learned from this second: there is no miss, and none has just ended. */
+    /** Whether usual times can be learned from this second: the target is met, and no miss is open. */
     boolean isHealthy() {
         return !open && votes == 0 && secondsWithCalls > LEARNING_SECONDS;
     }

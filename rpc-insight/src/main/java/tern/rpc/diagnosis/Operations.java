@@ -17,18 +17,21 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** The operations of bad calls: their number per call, their duration, and the places that call them. */
+/** The operations of late or failed calls: their number per call, their duration, and the code that calls them. */
 final class Operations {
 
-    /** All operations of a kind count as slower if even the fastest takes at least this many times its usual time. */
+    /**
+     * All operations of a kind are considered slower if even the fastest operation takes at least this many times its
+     * usual time.
+     */
     private static final double WIDE_FACTOR = 3;
 
     private static final double WIDE_NANOS = 3e6;
 
-    /** An operation with more than this share of the time is the slow one. */
+    /** An operation with more than this share of the extra time is the only slow operation. */
     private static final double DOMINANT = 0.8;
 
-    /** With at least this many operations per call, their number is the cause and not their duration. */
+    /** If a call runs at least this many operations, their number is the cause, not their duration. */
     static final int MANY = 8;
 
     private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d)\\)$");
@@ -41,7 +44,7 @@ final class Operations {
         this.usual = usual;
     }
 
-    /** The phase of operations of this kind; null if there is none. */
+    /** Returns the phase of operations of this kind; null for other kinds. */
     static @Nullable Phase phase(Kind kind) {
         return switch (kind) {
             case SQL -> Phase.SQL;
@@ -54,14 +57,16 @@ final class Operations {
     }
 
     /**
-     * The operations of one name, or of one kind.
+     * The operations with one name or of one kind.
      *
-     * @param count the number of operations per call, among calls with at least one
+     * @param count the mean number of operations, among calls with at least one operation
      * @param eachNanos the mean time of one operation; 0 if there was none
      */
     record Sum(double count, double eachNanos) {}
 
     /**
+     * Returns the operations with this name.
+     *
      * @param name the name; empty for all operations of the kind
      */
     Sum of(Phase phase, String name) {
@@ -85,18 +90,21 @@ final class Operations {
         return new Sum(calls == 0 ? 0 : count / calls, count == 0 ? 0 : nanos / count);
     }
 
-    /** The usual time of one operation of this kind; -1 if it is not known. */
+    /** Returns the usual time of one operation of this kind; -1 if unknown. */
     double usualEach(Phase phase) {
         return usual.figure("each " + phase);
     }
 
-    /** The usual time of the operation with this name, or else of this kind; -1 if it is not known. */
+    /**
+     * Returns the usual time of the operation with this name; if unknown, of all operations of this kind; -1 if both
+     * are unknown.
+     */
     double usualEach(Phase phase, String name) {
         double named = usual.figure(each(phase, name));
         return named >= 0 ? named : usualEach(phase);
     }
 
-    /** Learns the usual duration and number of operations from calls in time. */
+    /** Learns the usual duration and number of operations from calls that met the target. */
     static void learn(Usual usual, List<EndedCall> good) {
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             long count = 0;
@@ -141,7 +149,9 @@ final class Operations {
         return "each " + phase + " " + name;
     }
 
-    /** The usual number of operations of this kind in a call of the methods that miss; -1 if it is not known. */
+    /**
+     * Returns the usual number of operations of this kind in a call of the methods that miss the target; -1 if unknown.
+     */
     double usualCount(Phase phase) {
         double sum = 0;
         int calls = 0;
@@ -156,7 +166,7 @@ final class Operations {
         return calls == 0 ? -1 : sum / calls;
     }
 
-    /** The number of operations of this kind in a call of the methods that miss. */
+    /** Returns the number of operations of this kind in a call of the methods that miss the target. */
     double count(Phase phase) {
         double sum = 0;
         for (Excess.Counted counted : excess.accounts) {
@@ -165,7 +175,7 @@ final class Operations {
         return excess.accounts.isEmpty() ? 0 : sum / excess.accounts.size();
     }
 
-    /** The names of slow operations of this kind if all of them became slower; empty if only some did. */
+    /** Returns the names of all operations of this kind if all of them became slower; otherwise an empty set. */
     Set<String> allSlower(Kind kind) {
         Phase phase = phase(kind);
         double usually = phase == null ? -1 : usualEach(phase);
@@ -184,14 +194,17 @@ final class Operations {
         return each.size() < 2 ? Set.of() : new LinkedHashSet<>(each.keySet());
     }
 
-    /** Whether calls have so many short operations of this kind that their number matters and not each single one. */
+    /** Whether calls run so many short operations of this kind that their number is the cause, not their duration. */
     boolean areMany(Kind kind) {
         Phase phase = phase(kind);
         Sum sum = phase == null ? new Sum(0, 0) : of(phase, "");
         return sum.count() >= MANY && sum.eachNanos() < excess.targetNanos() / 4.0;
     }
 
-    /** The HTTP exchange with a status of failure that most of the calls with this part have; null if there is none. */
+    /**
+     * Returns the name of the HTTP exchange whose status was 429 or 5xx in at least half of the calls with this part;
+     * null if there is none.
+     */
     @Nullable
     String failingPeer(Part part) {
         Map<String, Integer> failing = new TreeMap<>();
@@ -214,19 +227,17 @@ final class Operations {
                 .orElse(null);
     }
 
-    /** Whether the name of an exchange ends with the status of a server that failed or refused. */
+    /** Whether the name of an HTTP exchange ends with status 429 or 5xx. */
     static boolean isFailing(String name) {
         return FAILING.matcher(name).find();
     }
 
-    /** The name of an exchange without such a status. */
+    /** Returns the name of an HTTP exchange without status 429 or 5xx. */
     static String withoutStatus(String name) {
         return FAILING.matcher(name).replaceFirst("");
     }
 
-    /**
-     * The two names of this kind with the most time, for operations without a common name; empty if no name is known.
-     */
+    /** Returns the names of the two operations of this kind with the most time. Empty if no name is known. */
     String names(Kind kind) {
         return excess.account.longestFirst().stream()
                 .filter(part -> part.kind() == kind && !part.name().isEmpty())
@@ -236,7 +247,7 @@ final class Operations {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Whether every operation became slower by about the same time, as on a slow network. */
+    /** Whether all operations take about the same time, as on a slow network. */
     boolean isSameForAll(Kind kind) {
         Phase phase = phase(kind);
         if (phase == null) {
@@ -265,8 +276,9 @@ final class Operations {
     }
 
     /**
-     * The line of the application that waits for this operation most often, else for any of this kind; null if none was
-     * seen. Samples know the phase and not the name, so calls that have such an operation count.
+     * Returns the application's line that most often waits for the operation with this name; if there is no such
+     * sample, the line for any operation of this kind; null if there is none. Samples contain the phase but not the
+     * operation's name, so the samples of all calls that ran the operation are used.
      */
     @Nullable
     String placeOf(Phase phase, String name) {

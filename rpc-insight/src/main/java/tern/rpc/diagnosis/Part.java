@@ -1,25 +1,25 @@
 package tern.rpc.diagnosis;
 
 /**
- * Something that a call spent time on or waited for.
+ * Something on which a call spent time, or for which it waited.
  *
- * @param name the culprit: a frame, a statement, a host or a pool; empty if the kind says everything
+ * @param name the culprit: a stack frame, a statement, a host or a pool; empty if the kind alone identifies it
  */
 record Part(Kind kind, String name) {
 
     /** The kinds of parts. */
     enum Kind {
-        /** The wait for a worker. */
+        /** The wait for a free worker. */
         QUEUE(true),
         /** Reading the request. */
         DECODE(false),
-        /** Code that computes. The name is the innermost frame of the application. */
+        /** Code that computes. The name is the application's innermost stack frame. */
         COMPUTING(false),
-        /** The wait for a lock. The name is the lock with the stack frame of its owner. */
+        /** The wait for a lock. The name is the lock, with the stack frame of the lock's owner. */
         LOCK(false),
         /** A pause in the code, such as a sleep. */
         SLEEP(false),
-        /** The wait for a result, a signal or a queue of other threads. The name is the waiting stack frame. */
+        /** The wait for a result, a signal or a queue that other threads serve. The name is the waiting stack frame. */
         RESULT(true),
         /** Access to a file. The name is the stack frame that reads or writes. */
         FILE(false),
@@ -31,34 +31,34 @@ record Part(Kind kind, String name) {
         CLASS_LOADING(false),
         /** Native code that uses no processor time. */
         NATIVE(false),
-        /** The wait for a connection of a pool. */
+        /** The wait for a connection from a pool. */
         POOL(true),
         SQL(false),
         REDIS(false),
         HTTP(false),
         RPC(false),
-        /** Tasks of a full pool that the caller runs. */
+        /** Tasks that the calling thread runs itself because the executor is full. */
         CALLER_RUNS(false),
         LOG(false),
-        /** The thread could run but had no processor. */
+        /** The wait for a processor by a thread that is ready to run. */
         RUN_QUEUE(true),
-        /** The process was stopped because the quota of its container was used up. */
+        /** The process was throttled because the quota of its container was used up. */
         THROTTLED(false),
         /** A pause of the garbage collector. */
         COLLECTOR(false),
-        /** A pause of the JVM that no collection explains. */
+        /** A pause of the JVM that no garbage collection explains. */
         JVM_PAUSE(false),
-        /** The whole process stood still, because the process or the machine was frozen. */
+        /** A pause of the whole process, because something outside froze the process or the machine. */
         OUTSIDE(false),
-        /** Time without a thread, in which an asynchronous method waits for others. */
+        /** Time in which no thread works on the call, because an asynchronous method waits for something. */
         ELSEWHERE(true),
-        /** A full executor. The name is that of the executor. */
+        /** A full executor. The name is the name of the executor. */
         EXECUTOR(true),
-        /** Another process that fails. The name is its address and the failure. */
+        /** Another process that fails. The name is its address with the failure. */
         PEER_FAILS(false),
-        /** A failure of the code. The name is the exception with its frame. */
+        /** An exception in the code. The name is the exception with its stack frame. */
         FAILURE(false),
-        /** A limit of concurrent calls other than the number of workers. */
+        /** A limit on concurrent calls other than the number of workers. */
         LIMIT(false),
         /** Time that no evidence explains. */
         UNEXPLAINED(false);
@@ -69,7 +69,7 @@ record Part(Kind kind, String name) {
             this.passedOn = passedOn;
         }
 
-        /** Whether the time is only a symptom. It is then assigned to the thing that the call waited for. */
+        /** Whether the time is only a symptom. The time is then assigned to whatever the call waited for. */
         boolean isPassedOn() {
             return passedOn;
         }

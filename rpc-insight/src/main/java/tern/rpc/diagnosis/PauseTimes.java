@@ -1,14 +1,14 @@
 package tern.rpc.diagnosis;
 
-/** The times in which the whole process stood still. Thread-safe. */
+/** The periods in which the whole process was paused. Thread-safe. */
 @FunctionalInterface
 interface PauseTimes {
 
-    /** The value if no pauses are known. */
+    /** The value to use if no pauses are known. */
     PauseTimes NONE = (from, to) -> new Times();
 
     /**
-     * The pauses within this time, by {@link Part.Kind#COLLECTOR}, {@link Part.Kind#JVM_PAUSE} and {@link
+     * Returns the pauses within this period, by {@link Part.Kind#COLLECTOR}, {@link Part.Kind#JVM_PAUSE} and {@link
      * Part.Kind#OUTSIDE}.
      *
      * @param fromNanos the beginning, on the clock of {@link System#nanoTime()}

@@ -7,16 +7,19 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * A pool during the miss.
+ * A pool during a miss.
  *
  * @param now the current state of the pool
  * @param since the counts and sums since the window began
- * @param holders the holders of its connections; empty if they are not recorded
- * @param usualHoldNanos the usual time for which a connection is held; -1 if it is not known
+ * @param holders the holders of the pool's connections; empty if holders are not recorded
+ * @param usualHoldNanos the usual time for which a connection is held, in nanoseconds; -1 if unknown
  */
 record PoolLook(PoolSnapshot now, PoolSnapshot since, List<Holder> holders, double usualHoldNanos) {
 
-    /** Finds the pool of a wait by its name, otherwise the first pool of that kind; null if there is none. */
+    /**
+     * Finds the pool of a wait by the pool's name, otherwise the first pool of the same kind; null if there is no such
+     * pool.
+     */
     static @Nullable PoolLook find(List<PoolLook> pools, Part wait) {
         PoolLook ofKind = null;
         PoolKind kind = switch (wait.name()) {
@@ -35,7 +38,7 @@ record PoolLook(PoolSnapshot now, PoolSnapshot since, List<Holder> holders, doub
         return ofKind;
     }
 
-    /** The mean time for which a connection was held; -1 if unknown. */
+    /** The mean time for which a connection was held, in nanoseconds; -1 if unknown. */
     double holdNanos() {
         return since.held().isNegative() || since.taken() <= 0
                 ? -1

@@ -15,16 +15,19 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Texts and sizes for waits at pools: connections, workers and executors. */
+/** Texts and sizes for waits for connections, workers and executors. */
 final class PoolText {
 
-    /** More load is not advised for a resource that is busier than this. */
+    /** If a resource is busier than this, no advice that adds load to the resource is given. */
     private static final double FULL = 0.8;
 
-    /** This many usual calls are more than usual. */
+    /** The number of calls is considered higher than usual if it is at least this many times the usual number. */
     private static final double MORE = 1.5;
 
-    /** The name under which pools have the common pool; its threads have another one. */
+    /**
+     * The name of {@code ForkJoinPool.commonPool()} in pool snapshots. The names of its threads begin with another
+     * text.
+     */
     private static final String COMMON_POOL = "common-pool";
 
     private final Evidence evidence;
@@ -86,7 +89,7 @@ final class PoolText {
         };
     }
 
-    /** The code that uses the pool, as far as samples show it. */
+    /** Returns the code that takes connections from the pool, as far as samples show it. */
     private String takers(PoolKind kind) {
         Phase phase = switch (kind) {
             case JDBC -> Phase.SQL;
@@ -168,7 +171,7 @@ final class PoolText {
         return null;
     }
 
-    /** The change of a setting to a size that was checked; null if there is none. */
+    /** Returns the change of a setting to a size that was checked; null if no size passed the check. */
     private static @Nullable Change property(Remedy.@Nullable Size size) {
         return size == null
                 ? null
@@ -181,7 +184,7 @@ final class PoolText {
                         size.expectedNanos() / 1e6);
     }
 
-    /** The cause for waits for a worker that no slow part of calls explains. */
+    /** Describes the cause if calls wait for a worker and no slow part of calls explains the wait. */
     Told workers() {
         PoolLook look = pools.values().stream()
                 .map(PoolVerdict::pool)
@@ -236,7 +239,10 @@ final class PoolText {
                         + " times the usual calls: limit it there, or another instance of this server");
     }
 
-    /** Advises more threads for an executor by the queueing formula, because its tasks are not part of the replay. */
+    /**
+     * Advises more threads for an executor. The number comes from the queueing formula, because an executor's tasks are
+     * not part of the replay.
+     */
     private @Nullable Change executor(PoolSnapshot pool, int threads) {
         PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
         boolean fits = setting != null
@@ -246,7 +252,10 @@ final class PoolText {
         return setting == null || !fits ? null : property(new Remedy.Size(setting, threads, -1e6));
     }
 
-    /** What tasks of an executor do most, as far as that was seen. */
+    /**
+     * Returns the most frequent activity in the samples of an executor's tasks, as in {@code , mostly in
+     * Orders.export}; an empty text if there are no samples.
+     */
     private String mostly(String pool) {
         TaskWatch.Executor tasks =
                 evidence.tasks().executor(pool.equals(COMMON_POOL) ? "ForkJoinPool.commonPool" : pool);
@@ -259,7 +268,7 @@ final class PoolText {
         return String.format(Locale.ROOT, ", usually %.0f", rate);
     }
 
-    /** The cause for an executor whose tasks were run by their callers. */
+    /** Describes the cause if an executor's tasks were run by the threads that submitted them. */
     Told executor() {
         Told full = fullExecutor();
         return full != null
@@ -271,7 +280,9 @@ final class PoolText {
                         List.of());
     }
 
-    /** The cause for a full executor whose tasks wait for a thread; null if there is none. */
+    /**
+     * Describes the cause if an executor is full and its tasks wait for a thread; null if there is no such executor.
+     */
     @Nullable
     Told fullExecutor() {
         for (PoolVerdict verdict : pools.values()) {

@@ -14,15 +14,15 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Why calls wait for a connection of a pool.
+ * The reason why calls wait for a connection from a pool.
  *
  * @param reason the first reason that applies
- * @param place the code that holds the connections; null if it is not known
+ * @param place the code that holds the connections; null if unknown
  * @param facts the evidence in short lines
  */
 record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<String> facts) {
 
-    /** Waits are expected in a pool that is busier than this. */
+    /** If a larger share of a pool is busy, waits are expected. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
@@ -36,30 +36,35 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     private static final double USUAL_FACTOR = 1.5;
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A connection is held too long if it is held for this many times the usual time. */
+    /** A connection is held for long if it is held for at least this many times the usual time. */
     private static final int LONG_HOLD = 20;
 
     private static final long MIN_LONG_HOLD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** The reasons, in the order in which they are checked. */
     enum Reason {
-        /** Calls that took connections have ended without returning them. */
+        /** Calls that took connections have ended without returning the connections. */
         LEAKED,
         /** Code outside of calls keeps connections for a long time. */
         HELD_BY_OTHERS,
-        /** Connections are not in use but cannot be opened fast enough. */
+        /** No connection is idle, and new connections cannot be opened fast enough. */
         OPENING,
-        /** Calls keep connections longer than usual. */
+        /** Calls hold connections longer than usual. */
         SLOW_TO_USE,
-        /** Connections are handed out in order, so each one waits until a sleeping thread wakes up. */
+        /**
+         * Connections are handed out in the order of requests, so each connection is unused until a sleeping thread
+         * wakes up.
+         */
         FAIR,
-        /** More connections are needed than there are. */
+        /** Calls need more connections than the pool has. */
         TOO_SMALL,
-        /** The pool has room; the wait is for something else. */
+        /** The pool has free connections; calls wait for something else. */
         UNKNOWN
     }
 
     /**
+     * Finds the reason.
+     *
      * @param lateWithoutWaits whether calls would miss the target even if they never waited
      * @param waitsMuch whether the wait for this pool is a large part of the target
      */
@@ -112,7 +117,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         if (waits && snapshot.fair() && snapshot.kind() == PoolKind.JDBC && needed >= 0 && needed <= FULL * size) {
             return new PoolVerdict(pool, Reason.FAIR, null, facts);
         }
-        // one long use of few connections makes all others wait, although they are idle most of the time
+        // A few connections that are held for long make all other calls wait, although the connections are idle most of
+        // the time.
         if (needed > FULL * size
                 || (waitsMuch && needed >= 0)
                 || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
@@ -122,8 +128,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     }
 
     /**
-     * Whether the kept connections explain the waits: the pool is large enough for normal use, but too small without
-     * these connections.
+     * Whether connections that are held for long explain the waits: the pool is large enough for normal use, but too
+     * small without these connections.
      */
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);
@@ -131,8 +137,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     }
 
     /**
-     * Sorts long holders into three lists: connections that nobody uses any more, those held outside of calls, and
-     * those of running calls.
+     * Sorts the connections that are held for long into three lists: connections that nobody uses any more, connections
+     * held outside calls, and connections of running calls.
      */
     private static void sort(PoolLook pool, long now, List<Holder> lost, List<Holder> others, List<Holder> calls) {
         double longHold = Math.max((double) MIN_LONG_HOLD_NANOS, LONG_HOLD * pool.usualHoldNanos());
@@ -191,7 +197,10 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         return new PoolVerdict(pool, reason, place, all);
     }
 
-    /** The current place in the code of the thread that has held a connection longest. */
+    /**
+     * Returns the application's line in which one of the holders' threads is now; null if none of these threads runs
+     * application code.
+     */
     private static @Nullable String placeNow(List<Holder> holders) {
         for (Holder holder : holders) {
             StackTraceElement frame = ApplicationCode.first(holder.thread().getStackTrace());
@@ -202,21 +211,21 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         return null;
     }
 
-    /** The verdict on the pool of a wait; null if the pool is not known. */
+    /** Returns the verdict on the pool of a wait; null if the pool is unknown. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         PoolLook pool =
                 PoolLook.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);
         return pool == null ? null : pools.get(pool.now().name());
     }
 
-    /** The smallest size at which waits stay below a limit; -1 if the library accepts no such size. */
+    /** Returns the smallest size at which waits stay below a limit; -1 if the library accepts no such size. */
     int sizeFor(double seconds, double limitNanos) {
         double takings = pool.since().taken() / seconds;
         double hold = pool.holdNanos();
         if (hold < 0) {
             return -1;
         }
-        double waiting = Math.max(0, pool.since().refused()) / seconds; // refused borrowers wanted a connection too
+        double waiting = Math.max(0, pool.since().refused()) / seconds; // Refused borrowers wanted a connection too.
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()
                 .setting(PoolSetting.Use.MAX)

@@ -1,12 +1,12 @@
 package tern.rpc.diagnosis;
 
-/** Watches the process and the machine that it runs on. */
+/** Watches the process and the machine on which it runs. */
 interface ProcessWatch extends PauseTimes {
 
     /**
-     * Returns the figures since the last call. Called by one thread.
+     * Returns the values measured since the last call. Only one thread calls this.
      *
-     * @param withThreads whether to find the threads that use most
+     * @param withThreads whether to find the threads that use the most processor time or memory
      */
     Machine read(boolean withThreads);
 

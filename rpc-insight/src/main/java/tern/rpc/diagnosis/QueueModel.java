@@ -1,21 +1,21 @@
 package tern.rpc.diagnosis;
 
-/** Computes waits for one of several places by the Erlang C formula with the correction of Allen and Cunneen. */
+/** Computes waits for one of several identical resources with the Erlang C formula and the Allen-Cunneen correction. */
 final class QueueModel {
 
     private QueueModel() {}
 
     /**
-     * The probability that an arrival has to wait.
+     * Returns the probability that an arrival has to wait.
      *
-     * @param busy the offered load: arrivals per second × time of use
-     * @param places the number of places
+     * @param busy the offered load: arrivals per second × mean time of use in seconds
+     * @param places the number of resources
      */
     static double waitProbability(double busy, int places) {
         if (busy >= places) {
             return 1;
         }
-        double blocked = 1; // Erlang B by recursion
+        double blocked = 1; // This loop computes the Erlang B formula by recursion.
         for (int k = 1; k <= places; k++) {
             blocked = busy * blocked / (k + busy * blocked);
         }
@@ -23,10 +23,11 @@ final class QueueModel {
     }
 
     /**
-     * The 99th percentile of waits, in the unit of {@code use}; infinite if there are too few places.
+     * Returns the 99th percentile of waits, in the unit of {@code use}; infinite if there are too few resources.
      *
      * @param use the mean time of use
-     * @param variation the squared coefficients of variation of arrivals and uses, averaged; 1 for random ones
+     * @param variation the mean of the squared coefficients of variation of arrivals and of uses; 1 if arrivals and
+     *     uses are random
      */
     static double waitP99(double busy, int places, double use, double variation) {
         if (busy >= places) {
@@ -36,15 +37,15 @@ final class QueueModel {
         return Math.max(0, use / (places - busy) * Math.log(100 * waiting)) * variation;
     }
 
-    /** The mean wait; infinite if there are too few places. */
+    /** Returns the mean wait; infinite if there are too few resources. */
     static double meanWait(double busy, int places, double use) {
         return busy >= places ? Double.POSITIVE_INFINITY : waitProbability(busy, places) * use / (places - busy);
     }
 
     /**
-     * The smallest number of places at which waits stay below a limit; -1 if none up to {@code max} suffices.
+     * Returns the smallest number of resources at which waits stay below a limit; -1 if even {@code max} is too small.
      *
-     * @param limit the longest acceptable 99th percentile of waits
+     * @param limit the maximum 99th percentile of waits
      */
     static int placesFor(double busy, double use, double limit, int max) {
         for (int places = Math.max(1, (int) Math.ceil(busy)); places <= max; places++) {

@@ -15,37 +15,41 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Ranks the causes of a miss by the time that they cost bad calls. A wait is passed on to the work that it waited for
- * (the method of wPerf). A wait for a worker is passed on to the work of the workers, a wait for a connection to the
- * work of its holders, a wait for a lock to an operation of its owner, and a wait for a result to the tasks of the
- * executor. A part that waits for nothing else is a cause. docs/diagnosis.md describes the rules.
+ * Ranks the causes of a miss by the time that they cost late or failed calls. The time of a wait is assigned to the
+ * work for which the call waited (the method of wPerf): the wait for a worker to the work of the workers, the wait for
+ * a connection to the work of its holders, the wait for a lock to an operation of its owner, and the wait for a result
+ * to the tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md describes the
+ * rules.
  */
 final class Ranking {
 
-    /** Parts below this share of the excess are details. */
+    /** A part below this share of the extra time is not reported. */
     private static final double MIN_SHARE = 0.05;
 
-    /** Parts below this share of the target are details. */
+    /** A part below this share of the target is not reported. */
     private static final double MIN_OF_TARGET = 0.1;
 
     private static final int MAX_CAUSES = 5;
     private static final double REFUSED_TARGETS = 10;
 
-    /** Share of the excess that causes must explain with certainty. */
+    /** The share of the extra time that the causes must explain with statistical certainty. */
     private static final double MIN_CERTAIN = 0.3;
 
-    /** Causes whose certain times differ by less than this share are ranked by the calls that they save. */
+    /**
+     * If the certain times of two causes differ by less than this share, the cause whose removal saves more calls is
+     * ranked first.
+     */
     private static final double CLOSE = 0.2;
 
     private static final double THROTTLED = 0.05;
 
-    /** A mean wait for a pool of this share of the target is much. */
+    /** The mean wait for a pool is considered long if it is at least this share of the target. */
     private static final double MUCH_WAIT = 0.3;
 
-    /** A kind of operations with this share of the excess became slower. */
+    /** A kind of operations is considered slower if it takes at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** This many usual calls are a burst. */
+    /** The number of calls is considered a burst if it is at least this many times the usual number. */
     private static final double BURST = 4;
 
     /** This many usual calls are the cause even if one part takes most of the time, because they overload that part. */
@@ -53,10 +57,10 @@ final class Ranking {
 
     private static final double OWNERS_OPERATION = 0.05;
 
-    /** Reasons of refusals by limits other than the number of workers. */
+    /** The reasons for refusals by limits other than the number of workers. */
     private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
 
-    /** Begins the reason of a web request that the application itself refused, such as {@code status 503}. */
+    /** The prefix of the reason if the application itself refused a web request, as in {@code status 503}. */
     static final String STATUS = "status ";
 
     private final Evidence evidence;
@@ -88,7 +92,7 @@ final class Ranking {
         return excess;
     }
 
-    /** The causes, the most expensive first; at least one. */
+    /** Returns the causes, the most expensive first. The list has at least one element. */
     List<Cause> causes() {
         leaves.addAll(excess.times, 1);
         addRefused();
@@ -105,7 +109,7 @@ final class Ranking {
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
-        Set<String> titles = new HashSet<>(); // waits at several places may be for one executor
+        Set<String> titles = new HashSet<>(); // Waits at several places may be for the same executor.
         for (Part part : ranked) {
             if (causes.size() < MAX_CAUSES && (leaves.of(part) >= least || causes.isEmpty())) {
                 Cause cause = text.cause(part, leaves.of(part), all, certain(part));
@@ -116,7 +120,8 @@ final class Ranking {
         }
         double certain = ranked.stream().mapToDouble(this::certain).sum();
         if (!causes.isEmpty() && !ranked.contains(Account.OWN) && certain < MIN_CERTAIN * all) {
-            causes.add(text.cause(Account.OWN, all - certain, all, 0)); // too few looks to be sure of the causes above
+            // There are too few samples to be certain of the causes above.
+            causes.add(text.cause(Account.OWN, all - certain, all, 0));
         }
         if (causes.isEmpty()) {
             causes.add(text.cause(Account.OWN, 0, 0, 0));
@@ -124,7 +129,10 @@ final class Ranking {
         return causes;
     }
 
-    /** The lower bound of a part's time. Phases are exact. Samples have a statistical error, which is subtracted. */
+    /**
+     * Returns the lower bound of a part's time. Phases are measured exactly. If the time comes from samples, their
+     * statistical error is subtracted.
+     */
     private double certain(Part part) {
         double nanos = leaves.of(part);
         int looks = Usual.isOwn(part) ? excess.samples.looks(part) : 0;
@@ -162,8 +170,8 @@ final class Ranking {
     }
 
     /**
-     * Adds ten targets for each refused call, to the missing worker, to another limit, or to the application that
-     * refused it.
+     * Adds ten times the target for each refused call: to the missing worker, to another limit, or to the application
+     * that refused the call.
      */
     private void addRefused() {
         double cost =
@@ -174,7 +182,7 @@ final class Ranking {
         });
     }
 
-    /** Passes the wait for results on to the work of the executor's tasks. */
+    /** Assigns the wait for results to the work of the executor's tasks. */
     private void passOnResults() {
         for (Part part : leaves.longestFirst()) {
             String name = part.kind() == Kind.RESULT ? evidence.tasks().executorOf(excess.samples.lineOf(part)) : null;
@@ -197,8 +205,8 @@ final class Ranking {
     }
 
     /**
-     * Merges the operations of one kind in two cases: if all of them became slower, since their server is then the
-     * cause, or if there are many short ones and none takes most of the time.
+     * Merges the operations of one kind in two cases: all of them became slower, so that their server is the cause, or
+     * there are many short operations and none takes most of the time.
      */
     private void mergeOperations() {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
@@ -218,7 +226,7 @@ final class Ranking {
         }
     }
 
-    /** Passes the wait for a lock on to the operation that the lock's owner runs, if this operation became slower. */
+    /** Assigns the wait for a lock to the operation that the lock's owner runs, if this operation became slower. */
     private void passOnLocks() {
         for (Part part : leaves.longestFirst()) {
             Phase phase = part.kind() == Kind.LOCK ? excess.samples.ownersIn(part) : null;
@@ -237,7 +245,10 @@ final class Ranking {
         }
     }
 
-    /** Passes on the wait for connections if calls use them for longer than usual. */
+    /**
+     * Assigns the wait for connections to the operations of their holders, if calls hold connections for longer than
+     * usual.
+     */
     private void passOnPools() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
@@ -252,7 +263,7 @@ final class Ranking {
         }
     }
 
-    /** Passes the wait for a worker on to the work that occupies the workers. */
+    /** Assigns the wait for a worker to the work that occupies the workers. */
     private void passOnQueue() {
         Times done = leaves.only(part -> isLeaf(part) || part.kind() == Kind.POOL);
         double queued = leaves.of(Part.of(Kind.QUEUE));
@@ -284,9 +295,9 @@ final class Ranking {
     }
 
     /**
-     * If the processors are full and operations of several kinds are slower, the processors are the cause: these threads,
-     * the event loops and perhaps the servers on this machine wait for them. A part that takes most of the time by itself
-     * stays one, and so does code that computes longer than calls wait.
+     * Makes the processors the cause if they are full and operations of several kinds are slower: the threads of calls,
+     * the event loops and perhaps the servers on this machine then wait for processors. A part that takes most of the
+     * extra time remains the cause, and so does code that computes for longer than calls wait.
      */
     private void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -308,7 +319,7 @@ final class Ranking {
         }
     }
 
-    /** Passes the wait for a processor on to the quota, as far as the quota stops the process. */
+    /** Assigns the wait for a processor to the container's quota, if the quota throttles the process. */
     private void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
         if (leaves.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {
@@ -340,7 +351,8 @@ final class Ranking {
     }
 
     /**
-     * Matches the parts that a cause stands for: the part itself, or all operations of its kind if they are one cause.
+     * Returns a predicate for the parts that a cause stands for: the part itself, or all operations of its kind if they
+     * were merged.
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && Operations.phase(cause.kind()) != null;

@@ -16,18 +16,18 @@ import jdk.jfr.consumer.RecordingFile;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
-/** Adds up the events of a flight recording. Used by one thread. */
+/** Adds up the events of a flight recording. Not thread-safe: only one thread uses it. */
 final class RecordingSummary {
 
     private static final int SHOWN = 3;
     private static final int MAX_KEYS = 4_096;
 
-    // outer key: kind of entry; inner key: its name
+    // The outer key is the kind of an entry, the inner key its name.
     private final Map<String, Map<String, Double>> sums = new HashMap<>();
 
     private RecordingSummary() {}
 
-    /** The largest entries of each kind, in lines. */
+    /** Returns the largest entries of each kind as lines of text. */
     static List<String> of(Path file) throws IOException {
         RecordingSummary summary = new RecordingSummary();
         try (RecordingFile events = new RecordingFile(file)) {
@@ -74,7 +74,7 @@ final class RecordingSummary {
         }
     }
 
-    /** The innermost frame of the application, else the innermost one. */
+    /** Returns the application's innermost frame; if there is none, the innermost frame of the stack. */
     private static @Nullable String frame(@Nullable RecordedStackTrace stack) {
         if (stack == null || stack.getFrames().isEmpty()) {
             return null;
@@ -88,7 +88,7 @@ final class RecordingSummary {
         return shown(stack.getFrames().get(0));
     }
 
-    /** Whether code of the application is on the stack. Otherwise the park is that of an idle thread. */
+    /** Whether application code is on the stack. If not, a parked thread is an idle thread. */
     private static boolean isOfApplication(RecordedStackTrace stack) {
         return stack.getFrames().stream()
                 .anyMatch(frame -> frame.isJavaFrame()

@@ -7,9 +7,9 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Checks the size of a pool before it is advised. The library must accept it, it must differ from the current one, the
- * processors must have room, and a replay of the last calls must meet the target with it. A replay with the current
- * sizes must first come close to the measured times.
+ * Checks the size of a pool before the size is advised. The library must accept the size, the size must be larger than
+ * the current one, the processors must not be full, and a replay of the last calls with the size must meet the target.
+ * The check also requires that a replay with the current sizes comes close to the measured times.
  */
 final class Remedy {
 
@@ -24,22 +24,23 @@ final class Remedy {
     }
 
     /**
-     * A size that was checked.
+     * A size that passed the check.
      *
-     * @param expectedNanos the expected 99th percentile with this size
+     * @param expectedNanos the expected 99th percentile of calls with this size, in nanoseconds
      */
     record Size(PoolSetting setting, int value, double expectedNanos) {}
 
     /**
-     * The smallest size that meets the target; null if there is none, or if the model does not fit.
+     * Returns the smallest size that meets the target. Returns null if no size does, or if a replay with the current
+     * sizes does not come close to the measured times.
      *
-     * @param from the least size to try
+     * @param from the smallest size to try
      */
     @Nullable
     Size of(PoolLook pool, PoolSetting.Use use, int from) {
         PoolSetting setting = pool.now().setting(use).orElse(null);
         if (setting == null || evidence.machine().isFull()) {
-            return null; // more concurrent calls would only wait for a processor
+            return null; // With more concurrent calls, calls would only wait for a processor.
         }
         boolean forWorkers = pool.now().kind() == PoolKind.WORKERS;
         int workers = workers();

@@ -9,8 +9,8 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Compares the expected effect of a changed property with the measured effect, a minute after the change. Used by one
- * thread. Any thread may read the line.
+ * Compares the expected effect of a changed property with the effect measured a minute after the change. One thread
+ * adds data; any thread may read the line.
  */
 final class RemedyCheck {
 
@@ -21,7 +21,7 @@ final class RemedyCheck {
     private long changedNanos = -1;
     private volatile String line = "";
 
-    /** Remembers a change that the first cause advises. */
+    /** Records the change that the first cause advises. */
     void advised(Change change) {
         if (change.property() != null && change.expectedP99Ms() >= 0 && changedNanos < 0) {
             advised = change;
@@ -29,7 +29,7 @@ final class RemedyCheck {
     }
 
     /**
-     * Looks at the current settings.
+     * Compares the current settings with the recorded change.
      *
      * @param p99Ms the 99th percentile of the last minute in milliseconds
      */
@@ -67,7 +67,10 @@ final class RemedyCheck {
         return false;
     }
 
-    /** A line about the last changed property, shown for ten minutes; empty if there is none. */
+    /**
+     * Returns a line about the property that was changed last, for ten minutes after the comparison; empty if there is
+     * none.
+     */
     String line() {
         return line;
     }

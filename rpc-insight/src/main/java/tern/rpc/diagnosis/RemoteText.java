@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Texts for other services that are called over HTTP or RPC. */
+/** Texts about other services that are called over HTTP or RPC. */
 final class RemoteText {
 
     private static final String AT = " at ";
@@ -116,7 +116,7 @@ final class RemoteText {
         return named.count() > 0 ? named : operations.of(phase, "");
     }
 
-    /** Compares the endpoints of one method; null if only one was called. */
+    /** Returns a comparison of the endpoints of one method; null if only one endpoint was called. */
     private @Nullable String endpoints(String name) {
         int at = name.indexOf(AT);
         if (at < 0) {
@@ -149,7 +149,7 @@ final class RemoteText {
         return network().isEmpty() ? "" : ", or mend the network to it, which loses segments";
     }
 
-    /** The cause for another process that refuses calls, closes connections or answers with failures. */
+    /** Describes the cause if another process refuses calls, closes connections or answers with errors. */
     Told fails(Part part) {
         int end = part.name().lastIndexOf(": ");
         String peer = end < 0 ? part.name() : part.name().substring(0, end);
@@ -164,7 +164,7 @@ final class RemoteText {
         return List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
     }
 
-    /** The address in a name such as {@code GET stock:8080/levels}. */
+    /** Returns the address in a name such as {@code GET stock:8080/levels}. */
     private static String address(String peer) {
         String address = peer.substring(peer.lastIndexOf(' ') + 1);
         int path = address.indexOf('/', address.indexOf(':') + 1);

@@ -9,34 +9,34 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * Replays calls through a queue of workers and a pool of connections. A call takes a worker, works, takes a connection,
- * works on, and gives both back. It holds the connection for the mean time of use times its number of borrowings.
- * Workers and connections are handed out in order. To imitate an earlier backlog, the calls are replayed twice and the
- * second pass is measured.
+ * Replays calls through a queue of workers and a pool of connections. A call waits for a worker, works, waits for a
+ * connection, works again, and releases both. It holds the connection for the mean time of use times its number of
+ * borrowings. Workers and connections are handed out in the order of requests. To imitate an earlier backlog, the calls
+ * are replayed twice and only the second pass is measured.
  */
 final class ReplayModel {
 
-    /** A number of places that is never exhausted. */
+    /** The number of workers or connections if there is no limit. */
     static final int UNLIMITED = Integer.MAX_VALUE;
 
-    /** The model is wrong if it misses the measured time by more than this share. */
+    /** The model is unreliable if its result differs from the measured time by more than this share. */
     private static final double TOLERANCE = 0.3;
 
     private static final double P99 = 0.99;
     private static final int MIN_CALLS = 50;
 
     private final List<CallTrace.Call> measured;
-    private final List<CallTrace.Call> calls; // all replayed calls; the last ones are measured
+    private final List<CallTrace.Call> calls; // all replayed calls, of which the last ones are measured
     private final int kind;
     private final double useNanos;
     private final long waitLimitNanos;
 
     /**
-     * @param calls in the order of their arrival
+     * @param calls the calls in the order of their arrival
      * @param kind the index of the pool in {@link CallTrace.Call#uses}
      * @param useNanos the mean time for which a connection is held
-     * @param waitLimitNanos the longest wait for a connection, after which a call fails; negative for no limit
-     * @param withBacklog whether calls were already waiting when the first one arrived
+     * @param waitLimitNanos the maximum wait for a connection, after which a call fails; negative for no limit
+     * @param withBacklog whether earlier calls were still waiting when the first of these calls arrived
      */
     ReplayModel(List<CallTrace.Call> calls, int kind, double useNanos, long waitLimitNanos, boolean withBacklog) {
         this.measured = List.copyOf(calls);
@@ -60,15 +60,15 @@ final class ReplayModel {
     }
 
     /**
-     * The outcome of a replay.
+     * The result of a replay.
      *
-     * @param p99Nanos the 99th percentile of the times of calls
-     * @param meanNanos the mean time
-     * @param failed the share of calls that got no connection in time
+     * @param p99Nanos the 99th percentile of the calls' times
+     * @param meanNanos the mean of the calls' times
+     * @param failed the share of calls that failed because they waited too long for a connection
      */
     record Outcome(double p99Nanos, double meanNanos, double failed) {}
 
-    /** Whether a replay with the current sizes comes close to the measured times. */
+    /** Whether a replay with the current sizes comes close enough to the measured times. */
     boolean isReliable(int workers, int places) {
         if (measured.size() < MIN_CALLS) {
             return false;
@@ -89,7 +89,7 @@ final class ReplayModel {
         return sorted.length == 0 ? 0 : sorted[(int) Math.min(sorted.length - 1, Math.floor(P99 * sorted.length))];
     }
 
-    /** The steps of a call in their order. */
+    /** The steps of a call, in their order. */
     private enum Step {
         ARRIVES,
         WANTS_CONNECTION,
@@ -104,7 +104,7 @@ final class ReplayModel {
                 new PriorityQueue<>(Comparator.comparingDouble(Event::at).thenComparingLong(Event::order));
         private final Deque<Integer> forWorker = new ArrayDeque<>();
         private final Deque<Integer> forConnection = new ArrayDeque<>();
-        private final double[] asked = new double[calls.size()]; // time at which each call asked for a connection
+        private final double[] asked = new double[calls.size()]; // the time at which each call requested a connection
         private final long[] took = new long[calls.size()];
         private int workers;
         private int places;
@@ -183,7 +183,7 @@ final class ReplayModel {
                     (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
         }
 
-        /** The time that a call works without a connection. */
+        /** Returns the time that a call works without a connection. */
         private double work(int call) {
             double all = calls.get(call).serviceNanos();
             return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;

@@ -5,19 +5,20 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * The activity of a call at one moment.
+ * What a call did at one moment.
  *
- * @param phase the phase of its ledger
- * @param part the activity of its thread
- * @param path the frames of the application, the innermost first. If the thread waits for a lock, these are frames of
- *     the last owner in the chain, starting at the frame that holds the lock
- * @param called the method of another library or of the platform that the innermost frame of the application calls, such as
- *     {@code Matcher.matches}; null if there is none
- * @param doing the innermost frame of the application of the last owner; null if the thread waits for no lock
+ * @param phase the phase of the call's ledger
+ * @param part the activity of the call's thread
+ * @param path the stack frames of the application, the innermost first. If the thread waits for a lock, these are the
+ *     frames of the last owner in the chain of lock owners, starting at the frame that holds the lock
+ * @param called the method of a library or of the JDK that the application's innermost frame calls, such as {@code
+ *     Matcher.matches}; null if there is none
+ * @param doing the application's innermost frame in the last owner of the lock; null if the thread does not wait for a
+ *     lock
  * @param resolving whether the thread looked up a host name
- * @param ownerPhase the phase of the call that holds the lock; null if no call holds it
- * @param cpuNanos the processor time of its thread so far; -1 if unknown
- * @param delayNanos the time that its thread has waited for a processor so far; -1 if unknown
+ * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
+ * @param cpuNanos the processor time of the thread so far; -1 if unknown
+ * @param delayNanos the time for which the thread has waited for a processor so far; -1 if unknown
  */
 record Sample(
         long atNanos,
@@ -35,13 +36,13 @@ record Sample(
         path = List.copyOf(path);
     }
 
-    /** The innermost frame of the application; null if there is none. */
+    /** The application's innermost frame; null if there is none. */
     @Nullable
     StackTraceElement line() {
         return path.isEmpty() ? null : path.get(0);
     }
 
-    /** Returns a copy that counts for an outer frame of its path. */
+    /** Returns a copy that is assigned to an outer frame of its path. */
     Sample at(int frame, String place) {
         return new Sample(
                 atNanos,
@@ -56,7 +57,7 @@ record Sample(
                 delayNanos);
     }
 
-    /** Returns a copy under another name of its part. */
+    /** Returns a copy whose part has another name. */
     Sample named(String name) {
         return at(0, name);
     }

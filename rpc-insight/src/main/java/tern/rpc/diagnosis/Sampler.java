@@ -20,8 +20,9 @@ import tern.rpc.RunningCall;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * Samples the threads of running calls. One look reads at most {@value #MAX_THREADS} stacks of {@value #MAX_FRAMES}
- * frames, and the next look follows after a pause of at least a hundred times its duration. Used by one thread.
+ * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks of {@value #MAX_FRAMES}
+ * frames. The pause before the next sample is at least a hundred times the duration of the last sample. Not
+ * thread-safe: only one thread uses it.
  */
 final class Sampler {
 
@@ -37,7 +38,7 @@ final class Sampler {
     private final Map<CallLedger, Samples> samples = new IdentityHashMap<>();
     private final TaskWatch tasks = new TaskWatch();
     private final Random random = new Random(1);
-    private long lookNanos; // duration of the last look
+    private long lookNanos; // the duration of the last sample in nanoseconds
 
     /** The samples of one call, the oldest first. */
     static final class Samples {
@@ -58,17 +59,18 @@ final class Sampler {
     }
 
     /**
-     * The pause before the next look. It varies from 60 to 140 ms, so that looks do not synchronize with periodic work.
+     * Returns the pause before the next sample. It varies from 60 to 140 ms, so that samples do not synchronize with
+     * periodic work.
      */
     long pauseNanos() {
         return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), lookNanos * 100);
     }
 
-    /** Samples the calls that have run longest, and some others. */
+    /** Samples the threads of the calls that have run longest, and of some other calls. */
     void look(List<RunningCall> running, long now) {
         List<RunningCall> chosen = choose(running);
         Map<Long, ThreadLook> looks = read(chosen);
-        Map<Long, Phase> phases = new HashMap<>(); // phases of all running calls by thread id
+        Map<Long, Phase> phases = new HashMap<>(); // the phases of all running calls, by thread id
         running.forEach(call -> phases.put(call.threadId(), call.phase()));
         boolean waits = false;
         for (RunningCall call : chosen) {
@@ -88,8 +90,8 @@ final class Sampler {
     }
 
     /**
-     * Chooses among the calls with a thread. Half of the places go to the calls that have run longest, the rest is
-     * chosen at random.
+     * Chooses calls among those that have a thread. Half of the chosen calls are those that have run longest; the rest
+     * are chosen at random.
      */
     private List<RunningCall> choose(List<RunningCall> running) {
         List<RunningCall> all = new ArrayList<>();
@@ -111,13 +113,14 @@ final class Sampler {
         return looks(calls.stream().mapToLong(RunningCall::threadId).distinct().toArray());
     }
 
-    /** The current stacks of these platform threads with the owners of the locks that they wait for. */
+    /** Reads the current stacks of these platform threads, and of the owners of the locks for which they wait. */
     static Map<Long, ThreadLook> looks(long[] ids) {
         Map<Long, ThreadInfo> infos = new HashMap<>();
         long[] wanted = ids;
         for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
             List<Long> owners = new ArrayList<>();
-            boolean monitors = depth > 0; // monitors of owners, to find the frames that hold them
+            // Monitors are read only for owners, to find the frames that hold the monitors.
+            boolean monitors = depth > 0;
             for (ThreadInfo info : THREADS.getThreadInfo(wanted, monitors, false, MAX_FRAMES)) {
                 if (info != null) {
                     infos.put(info.getThreadId(), info);
@@ -142,9 +145,7 @@ final class Sampler {
         return looks;
     }
 
-    /**
-     * @param held the lock of this thread that another thread waits for; null if none does
-     */
+    /** @param held the lock of this thread for which another thread waits; null if no thread waits */
     private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
         LockInfo lock = info.getLockInfo();
         ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());
@@ -159,7 +160,9 @@ final class Sampler {
                 held == null ? -1 : holdsAt(info, held));
     }
 
-    /** The frame that entered this monitor; -1 if the lock is no monitor or is no longer held. */
+    /**
+     * Returns the index of the frame that entered this monitor; -1 if the lock is not a monitor or is no longer held.
+     */
     private static int holdsAt(ThreadInfo owner, LockInfo held) {
         for (MonitorInfo monitor : owner.getLockedMonitors()) {
             if (monitor.getIdentityHashCode() == held.getIdentityHashCode()
@@ -178,7 +181,7 @@ final class Sampler {
         }
     }
 
-    /** The stack of a virtual thread, which the JVM does not report by its id. */
+    /** Reads the stack of a virtual thread. The JVM does not report such a stack by thread id. */
     private static @Nullable ThreadLook virtual(RunningCall call) {
         Thread thread = call.ledger().thread();
         if (thread.getId() != call.threadId()) {
@@ -190,7 +193,11 @@ final class Sampler {
                 : new ThreadLook(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1, -1);
     }
 
-    /** @return whether the call waits for the result of another thread */
+    /**
+     * Adds a sample of the call.
+     *
+     * @return whether the call waits for the result of another thread
+     */
     private boolean add(RunningCall call, ThreadLook thread, Map<Long, Phase> phases, long now) {
         Samples known = samples.get(call.ledger());
         if (known == null) {
@@ -222,12 +229,12 @@ final class Sampler {
         samples.values().removeIf(call -> now - call.last() > KEPT_NANOS);
     }
 
-    /** The samples of each call that was looked at within the last minute. */
+    /** Returns the samples of each call that was sampled within the last minute. */
     Map<CallLedger, Samples> samples() {
         return samples;
     }
 
-    /** Samples of executors' tasks, taken while calls waited for results. */
+    /** Returns the samples of executors' tasks, taken while calls waited for results. */
     TaskWatch tasks() {
         return tasks;
     }

@@ -8,7 +8,7 @@ import tern.rpc.pool.PoolSnapshot;
 /** The counters at the end of a second: calls by method, refused calls by reason, and pools by name. */
 record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {
 
-    /** The counts of calls since an earlier second. */
+    /** Returns the counts of calls since an earlier second. */
     Evidence.Counts since(Second earlier, int hung) {
         long calls = 0;
         long late = 0;
@@ -25,7 +25,7 @@ record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused
         return new Evidence.Counts(calls, late, failed, refusals, hung);
     }
 
-    /** The calls refused since an earlier second, by reason. */
+    /** Returns the number of calls refused since an earlier second, by reason. */
     Map<String, Long> refusedSince(Second earlier) {
         Map<String, Long> counts = new LinkedHashMap<>();
         refused.forEach((reason, count) -> {

@@ -8,18 +8,19 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Divides the time of calls by samples. The own time is divided among the activities of the threads. A part of the time
- * of operations is moved to name lookups and waits for a processor that happened during them. Not thread-safe.
+ * Divides the time of calls in proportion to samples. The own time of calls is divided among the activities of their
+ * threads. The time of an operation is reduced by the host name lookups and waits for a processor that were sampled
+ * during the operation. Not thread-safe.
  */
 final class Shares {
 
     private static final double MIN_MOVED = 0.1;
     private static final double MIN_WEIGHT = 1e-3;
 
-    /** Activities during the own time, as weights. */
+    /** The activities during the own time of calls, as relative weights. */
     final Times own = new Times();
 
-    private final Map<Phase, Times> moved = new EnumMap<>(Phase.class); // weights, counted in looks
+    private final Map<Phase, Times> moved = new EnumMap<>(Phase.class); // relative weights, in units of samples
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
     private int ownLooks;
 
@@ -68,7 +69,10 @@ final class Shares {
         }
     }
 
-    /** The shares of an operation's time that belong to other parts. Small shares stay with the operation. */
+    /**
+     * Returns the shares of an operation's time that belong to other parts. Shares below {@link #MIN_MOVED} remain with
+     * the operation.
+     */
     Times movedFrom(Phase phase) {
         Times shares = new Times();
         Times found = moved.get(phase);
@@ -82,7 +86,7 @@ final class Shares {
         return shares;
     }
 
-    /** The use of time since the previous sample by a thread that seemed to compute. The sum is 1. */
+    /** How a thread that seemed to compute spent the time since the previous sample. The sum of the shares is 1. */
     private record Use(double computing, double delayed, double blocked) {
 
         private static final Use COMPUTES = new Use(1, 0, 0);

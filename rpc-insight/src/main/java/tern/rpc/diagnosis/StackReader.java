@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds the activity of a thread, or the thing that it waits for, by its stack. */
+/** Finds the activity of a thread from its stack, or what the thread waits for. */
 final class StackReader {
 
-    /** A method of the platform in which threads wait, and the kind of this wait. */
+    /** A JDK method in which threads wait, and the kind of this wait. */
     private record Place(String className, String method, Kind kind) {}
 
     private static final List<Place> PLACES = List.of(
@@ -40,7 +40,10 @@ final class StackReader {
             new Place("java.lang.ClassLoader", "loadClass", Kind.CLASS_LOADING),
             new Place("java.lang.Class", "forName", Kind.CLASS_LOADING));
 
-    /** A library through which a thread waits for another process, identified by the prefix of its classes. */
+    /**
+     * A client library in which a thread can wait for another process, such as a database. It is recognized by the
+     * prefix of its class names.
+     */
     private record Library(String prefix, Kind kind) {}
 
     private static final List<Library> LIBRARIES = List.of(
@@ -65,14 +68,17 @@ final class StackReader {
             new Library("oracle.jdbc.", Kind.SQL),
             new Library("com.microsoft.sqlserver.", Kind.SQL));
 
-    /** Prefix of the name of an operation that no ledger counts. The code that calls the operation follows. */
+    /**
+     * The prefix of the name of an operation that the ledger does not record. After the prefix comes the code that
+     * calls the operation.
+     */
     static final String CALLED = "called in ";
 
     private static final int MAX_PATH = 12;
 
     private StackReader() {}
 
-    /** The activity of the thread. It computes if it does not wait. */
+    /** Returns the activity of the thread. A thread that does not wait is considered to be computing. */
     static Part read(ThreadLook thread) {
         String at = place(thread);
         if (thread.state() == Thread.State.BLOCKED) {
@@ -100,8 +106,8 @@ final class StackReader {
     }
 
     /**
-     * Whether code outside the platform parks the thread for a time itself, as rate limiters do. Locks, queues and
-     * results of the platform park in frames of their own.
+     * Whether code outside the JDK itself parks the thread for a limited time, as rate limiters do. The JDK's locks,
+     * queues and futures park threads in their own stack frames.
      */
     private static boolean parksForATime(ThreadLook thread) {
         boolean parked = false;
@@ -117,7 +123,7 @@ final class StackReader {
         return false;
     }
 
-    /** The library that the innermost code of the application called; null if the library is not known. */
+    /** Returns the kind of the library that the application's innermost code called; null if the library is unknown. */
     private static @Nullable Kind library(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -133,7 +139,7 @@ final class StackReader {
         return null;
     }
 
-    /** Whether the thread looks up the address of a host, through any library. */
+    /** Whether the thread looks up the address of a host, regardless of the library that called the lookup. */
     static boolean isResolver(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -149,7 +155,7 @@ final class StackReader {
         return false;
     }
 
-    /** The frames of the application, the innermost first. */
+    /** Returns the frames of the application, the innermost first. */
     static List<StackTraceElement> path(ThreadLook thread) {
         return Arrays.stream(thread.frames())
                 .filter(frame -> ApplicationCode.owns(frame.getClassName()))
@@ -158,8 +164,8 @@ final class StackReader {
     }
 
     /**
-     * The method that the innermost frame of the application calls, as its simple class name and name; null if that
-     * frame calls nothing, or is unknown.
+     * Returns the method that the application's innermost frame calls, as simple class name and method name. Returns
+     * null if that frame calls no method, or if the stack has no frame of the application.
      */
     static @Nullable String called(ThreadLook thread) {
         StackTraceElement outer = null;
@@ -174,7 +180,10 @@ final class StackReader {
         return null;
     }
 
-    /** Frames between the application and a library that tell nothing: proxies, lambda forms, reflection. */
+    /**
+     * Whether a frame between the application and a library carries no information, as frames of proxies, lambda forms
+     * and reflection do.
+     */
     private static boolean isHidden(String type) {
         return type.contains("$$")
                 || type.contains("CGLIB")
@@ -207,8 +216,8 @@ final class StackReader {
     }
 
     /**
-     * The lock and its holder at the end of the chain of owners, because all threads of the chain wait for that
-     * holder's work.
+     * Returns the last lock in the chain of lock owners, with its holder. All threads of the chain wait for the work of
+     * that holder.
      */
     private static String lock(ThreadLook thread, String lock, String at) {
         ThreadLook owner = lastOwner(thread);
@@ -226,7 +235,7 @@ final class StackReader {
         return last + " held in " + (path.isEmpty() ? place(owner) : ApplicationCode.method(path.get(0)));
     }
 
-    /** The last waiting thread of the chain. */
+    /** Returns the last waiting thread in the chain of lock owners. */
     private static ThreadLook lastWaiter(ThreadLook thread) {
         ThreadLook waiter = thread;
         for (ThreadLook owner = thread.owner(); owner != null && owner.owner() != null; owner = owner.owner()) {
@@ -236,9 +245,9 @@ final class StackReader {
     }
 
     /**
-     * The frames of the last owner, starting at the frame that holds the lock. This is the frame that entered the
-     * monitor. If it is unknown, it is the frame in the method in which the other thread waits for the lock, or else
-     * the innermost frame of the application.
+     * Returns the frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. If
+     * the lock is a monitor, this is the frame that entered the monitor. If that frame is unknown, it is the frame of
+     * the method in which the waiting thread requests the lock, otherwise the application's innermost frame.
      */
     static List<StackTraceElement> holderPath(ThreadLook thread) {
         ThreadLook owner = lastOwner(thread);
@@ -267,7 +276,7 @@ final class StackReader {
         return all;
     }
 
-    /** The innermost frame of the application; null if there is none. */
+    /** Returns the application's innermost frame; null if there is none. */
     static @Nullable StackTraceElement first(ThreadLook thread) {
         return ApplicationCode.first(thread.frames());
     }
@@ -281,8 +290,8 @@ final class StackReader {
     }
 
     /**
-     * The method of the innermost frame of the application. If there is none, that of the innermost frame outside the
-     * platform.
+     * Returns the method of the application's innermost frame. If there is none, returns the method of the innermost
+     * frame outside the JDK.
      */
     static String place(ThreadLook thread) {
         StackTraceElement own = ApplicationCode.first(thread.frames());

@@ -16,23 +16,30 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
 
-/** Texts for databases and Redis. */
+/** Texts about databases and Redis. */
 final class StoreText {
 
-    /** The result of an operation is large if its thread computes in this share of the samples. */
+    /**
+     * The result of an operation is considered large if the thread computes in at least this share of the operation's
+     * samples.
+     */
     private static final double READS = 0.5;
 
     /**
-     * A transaction without a running statement that is idle for this share of the target is a suspect for a held row.
+     * A transaction that is idle, without a running statement, for at least this share of the target is suspected of
+     * holding a row lock.
      */
     private static final double IDLE_OF_TARGET = 0.1;
 
-    /** Event loops are the cause of crowded processors if they use this share of the process's processor time. */
+    /**
+     * Event loops are considered the cause of crowded processors if they use at least this share of the process's
+     * processor time.
+     */
     private static final double LOOPS = 0.25;
 
     /**
-     * Processors count as crowded if at least this share of them is used. Each command is handed to the event loop and
-     * back, and both steps wait for a processor.
+     * Processors are considered crowded if at least this share of their time is used. Each command is handed to an
+     * event loop and back, and both steps wait for a processor.
      */
     private static final double CROWDED = 0.65;
 
@@ -48,7 +55,7 @@ final class StoreText {
         this.pools = pools;
     }
 
-    /** The number and duration of operations in one line. */
+    /** Returns the number and duration of operations in one line. */
     static String perCall(String word, Operations.Sum sum, double usualEachNanos) {
         return String.format(
                 Locale.ROOT,
@@ -130,7 +137,7 @@ final class StoreText {
                 + "; no pool size helps";
     }
 
-    /** The change if all operations on a server became slower. */
+    /** Returns the advised change if all operations on a server became slower. */
     private Change server(String server, Kind kind, String look) {
         boolean network = operations.isSameForAll(kind) || isLossy();
         return Change.of(
@@ -154,8 +161,8 @@ final class StoreText {
     }
 
     /**
-     * The connection that holds a row which a writing statement waits for: one with an open transaction on the same
-     * table.
+     * Returns the connection that holds a row for which a writing statement waits: a connection with an open
+     * transaction on the same table.
      */
     private @Nullable String holderOfRow(String statement) {
         String lower = statement.toLowerCase(Locale.ROOT);
@@ -179,7 +186,7 @@ final class StoreText {
         return null;
     }
 
-    /** What the thread of a holder does now. */
+    /** Returns what the thread of a holder is doing now. */
     private static String now(Holder holder) {
         StackTraceElement[] frames = holder.thread().getStackTrace();
         StackTraceElement inner = ApplicationCode.first(frames);
@@ -256,7 +263,9 @@ final class StoreText {
                 facts);
     }
 
-    /** The cause for threads of Lettuce that decode all answers, if they use a large part of nearly full processors. */
+    /**
+     * Describes the cause if Lettuce's threads, which decode all answers, use a large share of nearly full processors.
+     */
     private @Nullable Told eventLoops(List<String> facts) {
         Machine machine = evidence.machine();
         double loops = machine.burners().stream()

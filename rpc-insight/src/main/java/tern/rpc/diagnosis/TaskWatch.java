@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Samples the tasks of executors while calls wait for results. Reads at most {@value #MAX_THREADS} stacks, at most
- * twice a second. Used by one thread.
+ * twice a second. Not thread-safe: only one thread uses it.
  */
 final class TaskWatch {
 
     private static final int MAX_THREADS = 32;
     private static final int MAX_EXECUTORS = 32;
 
-    /** Busy threads have to be seen this often before their waits are judged. */
+    /** The number of samples of busy threads that is needed before their waits are judged. */
     private static final int MIN_BUSY = 4;
 
     /** An executor is full if this share of its threads runs tasks. */
@@ -35,11 +35,11 @@ final class TaskWatch {
 
     private final Map<String, Executor> executors = new HashMap<>();
     private final Random random = new Random(2);
-    private long next; // time of the next look; 0 before the first one
+    private long next; // the time of the next sample; 0 before the first sample
 
     /** The sampled tasks of one executor. */
     static final class Executor {
-        final Times parts = new Times(); // weights, counted in looks
+        final Times parts = new Times(); // relative weights, in units of samples
         final Map<Part, StackTraceElement> lines = new HashMap<>();
         final Map<Part, StackTraceElement> callers = new HashMap<>(); // the first line of another class above
         // number of samples by class of the application in the tasks' stacks
@@ -74,6 +74,8 @@ final class TaskWatch {
     }
 
     /**
+     * Samples threads that do not serve calls, unless the last sample is less than 500 ms ago.
+     *
      * @param serving the ids of the threads that serve calls
      */
     void look(Set<Long> serving, long now) {
@@ -126,8 +128,8 @@ final class TaskWatch {
     }
 
     /**
-     * The name of the executor whose tasks a waiting thread most likely waits for. This is the executor whose tasks run
-     * code of the same class, otherwise the only busy executor; null if neither exists.
+     * Returns the name of the executor whose tasks a thread most likely waits for: the executor whose tasks run code of
+     * the waiting frame's class, otherwise the only busy executor; null if there is neither.
      *
      * @param line the frame that waits
      */
@@ -152,7 +154,7 @@ final class TaskWatch {
         return best != null ? best : busy == 1 ? onlyBusy : null;
     }
 
-    /** The samples of an executor; null if there are none. */
+    /** Returns the samples of an executor; null if there are none. */
     @Nullable
     Executor executor(String name) {
         return executors.get(name);

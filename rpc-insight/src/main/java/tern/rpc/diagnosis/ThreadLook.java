@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A thread at one moment.
  *
- * @param frames its frames, the innermost first
- * @param lock the class of the object that it waits for; null if there is none
- * @param owner the thread that holds the lock; null if it is free or unknown
+ * @param frames the thread's stack frames, the innermost first
+ * @param lock the class of the object for which the thread waits; null if it does not wait
+ * @param owner the thread that holds the lock; null if the lock is free or its owner is unknown
  * @param cpuNanos the processor time of the thread so far; -1 if unknown
- * @param holdsAt if this thread owns a monitor that another thread waits for: the index of the frame that entered it;
- *     -1 if unknown
+ * @param holdsAt if this thread owns a monitor for which another thread waits, the index of the frame that entered the
+ *     monitor; -1 if unknown
  */
 record ThreadLook(
         String name,
@@ -29,7 +29,8 @@ record ThreadLook(
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     /**
-     * Whether the thread is in this method of the platform. Only the innermost frames of platform classes are searched.
+     * Whether the thread is in this method of the JDK. Only the innermost frames, up to the first frame outside the
+     * JDK, are searched.
      */
     boolean waitsIn(String className, String method) {
         for (StackTraceElement frame : frames) {
@@ -45,21 +46,22 @@ record ThreadLook(
         return false;
     }
 
-    /** Whether the innermost frame is native code of the platform. */
+    /** Whether the innermost frame is a native method. */
     boolean isInNative() {
         return frames.length > 0 && frames[0].isNativeMethod();
     }
 
-    /** Whether the thread runs code and does not wait. */
+    /** Whether the thread runs code instead of waiting. */
     boolean computes() {
         return state == Thread.State.RUNNABLE && !isInNative();
     }
 
-    /** Whether the chain of lock owners is a circle. */
+    /** Whether the chain of lock owners is a cycle. */
     boolean isDeadlocked() {
         Set<Long> seen = new HashSet<>(Set.of(id));
         for (ThreadLook next = owner; next != null; next = next.owner) {
-            if (!seen.add(next.id)) { // two looks may have made a circle that never was one
+            // The stacks were read at different times, so a cycle in them may never have existed.
+            if (!seen.add(next.id)) {
                 return THREADS.findDeadlockedThreads() != null;
             }
         }

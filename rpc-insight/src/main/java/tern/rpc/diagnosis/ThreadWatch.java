@@ -16,11 +16,12 @@ import tern.rpc.diagnosis.Machine.Burner;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Finds the platform threads that use the most processor time or allocate the most, and their code. Used by one thread.
+ * Finds the platform threads that use the most processor time or allocate the most memory, and the code that they run.
+ * Not thread-safe: only one thread uses it.
  */
 final class ThreadWatch {
 
-    private static final int MAX_BURNERS = 3; // the limit applies to processor time and to bytes separately
+    private static final int MAX_BURNERS = 3; // The limit applies separately to processor time and to allocated bytes.
     private static final int MAX_FRAMES = 64;
     private static final int MAX_PLACES = 64;
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
@@ -28,10 +29,10 @@ final class ThreadWatch {
 
     private Map<Long, long[]> last = Map.of(); // processor time and allocated bytes by thread id
 
-    // number of samples by group and place in the code
+    // The number of samples by group and place in the code.
     private final Map<String, Map<String, Integer>> places = new HashMap<>();
 
-    /** The sums for a group of threads, and its busiest thread. */
+    /** The totals of a group of threads, and its busiest thread. */
     private static final class Group {
         int threads;
         long nanos;
@@ -50,7 +51,7 @@ final class ThreadWatch {
         }
     }
 
-    /** The groups that used the most since the last call. */
+    /** Returns the groups that used the most processor time or memory since the last call. */
     List<Burner> read(double elapsedNanos) {
         Map<Long, long[]> now = use();
         Map<String, Group> groups = last.isEmpty() ? Map.of() : groups(now, elapsedNanos);
@@ -70,7 +71,7 @@ final class ThreadWatch {
         return burners;
     }
 
-    /** Discards all samples, because nobody reads them any more. */
+    /** Discards all samples, because they are no longer read. */
     void clear() {
         last = Map.of();
         places.clear();
@@ -123,7 +124,7 @@ final class ThreadWatch {
         return names;
     }
 
-    /** The method in which the busiest threads of the group were found most often so far. */
+    /** Returns the method in which the busiest threads of the group were found most often so far. */
     private @Nullable String place(String group, long thread) {
         Map<String, Integer> counts = places.computeIfAbsent(group, name -> new HashMap<>());
         ThreadInfo info = THREADS.getThreadInfo(thread, MAX_FRAMES);

@@ -7,20 +7,23 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The usual times of calls of each method, learned in seconds without a miss. A new value has a weight of one tenth, so
- * that a slow drift is learned and a single unusual second is not. Used by one thread.
+ * The usual times of each method's calls, learned in seconds without a miss. A new value has a weight of one tenth, so
+ * that a slow drift is learned but a single unusual second is not. Not thread-safe: only one thread uses it.
  */
 final class Usual {
 
     private static final double WEIGHT = 0.1;
 
-    /** A call that takes this many usual times is slower than usual. */
+    /** A late call is considered usual if it takes at most this many times its usual time. */
     private static final double SLOWER = 1.5;
 
-    /** A value is reliable after this number of learned seconds. */
+    /** The number of learned seconds after which the usual times of a method are reliable. */
     private static final int MIN_SECONDS = 10;
 
-    /** The same for methods that are late more often than not, which may be called once in ten seconds. */
+    /**
+     * The number of learned seconds after which the usual times are reliable for a method whose calls are late more
+     * often than not. Such a method may be called only once in ten seconds.
+     */
     private static final int MIN_RARE_SECONDS = 3;
 
     /** The slowest tenth of the calls is compared with bad calls. */
@@ -61,8 +64,8 @@ final class Usual {
     }
 
     /**
-     * Learns from calls in time. Late calls count for methods that are late more often than not: they are slow by
-     * nature, and the target has room for them as long as they are rare.
+     * Learns from calls that met the target. For methods whose calls are late more often than not, learns from late
+     * calls too: these methods are always slow, and the target allows them as long as they are rare.
      */
     void learn(List<EndedCall> good, List<EndedCall> late) {
         good.forEach(call -> method(call).good++);
@@ -80,7 +83,7 @@ final class Usual {
         return method.late > method.good;
     }
 
-    /** Whether a call that is late takes its usual time. */
+    /** Whether a late call takes its usual time. */
     boolean isUsual(EndedCall call) {
         Times usual = isOfLateMethod(call) ? of(call.method()) : null;
         return usual != null && call.failure() == null && call.tookNanos() <= SLOWER * usual.sum();
@@ -142,15 +145,15 @@ final class Usual {
         figures.merge(figure, value, (known, fresh) -> known + WEIGHT * (fresh - known));
     }
 
-    /** The usual value of a figure; -1 if it is not known. */
+    /** Returns the usual value with this name; -1 if unknown. */
     double figure(String figure) {
         return figures.getOrDefault(figure, -1.0);
     }
 
-    /** Whether the part belongs to the service's own work in the usual time of a call. */
+    /** Whether the part belongs to the own time in the usual breakdown of a call. */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
-            return true; // an operation that only samples show
+            return true; // The part is an operation that only samples show.
         }
         return switch (part.kind()) {
             case COMPUTING,

@@ -1,6 +1,7 @@
 /**
- * Finds out why calls miss their target. It splits the time of late calls into parts, follows waits to the work that
- * they waited for, and ranks the causes by the time that they cost. It knows nothing of RPC but the ledger.
+ * Finds out why calls miss their target. This package breaks the time of late calls down into parts, assigns waits to
+ * the work for which they waited, and ranks the causes by the time that they cost. Of RPC, it uses only the call
+ * ledger.
  */
 @NullMarked
 package tern.rpc.diagnosis;

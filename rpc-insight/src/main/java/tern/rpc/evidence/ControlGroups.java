@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folders of the control groups of this process. Supports version 1, version 2, and both in use at the same time. A
- * folder comes before the folder of its parent group, because a parent's limit applies too.
+ * The folders of the control groups of this process. Supports version 1, version 2, and both at the same time. A folder
+ * comes before the folder of its parent group, because the parent's limit applies too.
  *
  * @param unified folders of version 2; only these contain pressure files
  */
@@ -14,13 +14,18 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
 
     private static final int MAX_LEVELS = 8;
 
-    /** @param folders paths without a leading slash; empty if the controller was not found */
+    /**
+     * The folders for one controller.
+     *
+     * @param second whether the control groups are of version 2
+     * @param folders paths without a leading slash; empty if the controller was not found
+     */
     record Hierarchy(boolean second, List<String> folders) {
 
         static final Hierarchy NONE = new Hierarchy(true, List.of());
     }
 
-    /** A line of {@code /proc/self/mountinfo} about a control group. */
+    /** A line of {@code /proc/self/mountinfo} that describes a control group. */
     private record Mount(String root, String point, boolean second, List<String> options) {}
 
     static ControlGroups find(SystemFiles files) {
@@ -68,7 +73,10 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
         return mounts;
     }
 
-    /** The path in a line such as {@code 4:cpu,cpuacct:/docker/1f}, or {@code 0::/pod} for no controller. */
+    /**
+     * Returns the path in a line such as {@code 4:cpu,cpuacct:/docker/1f}, or in {@code 0::/pod} if the controller is
+     * empty.
+     */
     private static @Nullable String path(String groups, String controller) {
         for (String line : groups.split("\n")) {
             String[] parts = line.split(":", 3);
@@ -93,7 +101,10 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
         return folders;
     }
 
-    /** A container mounts only its own group. Its path then begins with the mounted group. */
+    /**
+     * Returns the path below the mounted group. A container mounts only its own group, so its path begins with the
+     * mounted group.
+     */
     private static String below(String root, String path) {
         String below = root.equals("/") ? path : path.startsWith(root) ? path.substring(root.length()) : "";
         return below.equals("/") || below.contains("..") || !below.startsWith("/") ? "" : below;

@@ -1,13 +1,13 @@
 package tern.rpc.evidence;
 
-/** Finds figures in text files of the kernel. Every method returns {@value #MISSING} for a missing figure. */
+/** Finds numbers in text files of the kernel. Every method returns {@value #MISSING} if the number is missing. */
 final class Figures {
 
     static final long MISSING = -1;
 
     private Figures() {}
 
-    /** The figure after a name at the start of a line: {@code nr_periods 12}, {@code VmRSS: 12 kB}. */
+    /** Returns the number after a name at the start of a line, as in {@code nr_periods 12} or {@code VmRSS: 12 kB}. */
     static long named(String text, String name) {
         String value = textAfter(text, name);
         int end = 0;
@@ -17,7 +17,7 @@ final class Figures {
         return number(value.substring(0, end));
     }
 
-    /** The rest of the first line that begins with the name; empty if there is none. */
+    /** Returns the rest of the first line that begins with the name; empty if no line does. */
     static String textAfter(String text, String name) {
         int at = text.indexOf(name);
         while (at >= 0) {
@@ -31,7 +31,10 @@ final class Figures {
         return "";
     }
 
-    /** A column of a table that has a line of names above a line of figures, as in {@code /proc/net/snmp}. */
+    /**
+     * Returns a value from a table that consists of a line of names and a line of numbers, as in {@code
+     * /proc/net/snmp}.
+     */
     static long inTable(String text, String table, String column) {
         String names = textAfter(text, table);
         int second = text.indexOf("\n" + table + ":", Math.max(0, text.indexOf(names)));
@@ -48,7 +51,7 @@ final class Figures {
         return MISSING;
     }
 
-    /** The figure at an index, counted from 0, in a line of figures that are separated by spaces. */
+    /** Returns the number at an index, counted from 0, in a line of numbers that are separated by spaces. */
     static long field(String line, int index) {
         String[] fields = line.strip().split("\\s+");
         return index < fields.length ? number(fields[index]) : MISSING;
@@ -62,17 +65,17 @@ final class Figures {
         }
     }
 
-    /** Multiplies a figure by the factor of its unit. */
+    /** Returns the number multiplied by the factor of its unit. */
     static long times(long figure, long factor) {
         return figure < 0 ? MISSING : figure * factor;
     }
 
-    /** The sum of two figures. A missing figure counts as 0, unless both are missing. */
+    /** Returns the sum of two numbers. A missing number is treated as 0, unless both are missing. */
     static long sum(long first, long second) {
         return first < 0 ? second : first + Math.max(0, second);
     }
 
-    /** The size of a set that is written as {@code 0-3,8}. */
+    /** Returns the size of a set that is written as in {@code 0-3,8}. */
     static int sizeOfSet(String set) {
         int size = 0;
         for (String range : set.strip().split(",")) {

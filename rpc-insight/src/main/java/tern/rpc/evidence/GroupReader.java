@@ -7,10 +7,12 @@ import tern.rpc.evidence.Machine.Memory;
 import tern.rpc.evidence.Machine.Quota;
 import tern.rpc.evidence.Machine.Quota.Level;
 
-/** Reads limits and counters of control groups of version 1 or 2, in all levels up to the mounted one. */
+/**
+ * Reads limits and counters of control groups of version 1 or 2, from the process's own group up to the mounted group.
+ */
 final class GroupReader {
 
-    /** Version 1 writes a limit of almost 2^63 for no limit. */
+    /** A limit from which on a group of version 1 is unlimited. The kernel then writes almost 2^63. */
     private static final long NO_LIMIT = 1L << 60;
 
     private static final long KIB = 1024;
@@ -37,7 +39,10 @@ final class GroupReader {
         return new Quota(levels);
     }
 
-    /** {@code max 100000}, or quota and period in microseconds. */
+    /**
+     * Returns the quota in processors from {@code cpu.max}, which contains {@code max 100000}, or quota and period in
+     * microseconds.
+     */
     private static double secondQuota(SystemFiles files, String folder) {
         String max = optional(files, folder + "/cpu.max");
         return ratio(Figures.field(max, 0), Figures.field(max, 1));
@@ -57,7 +62,7 @@ final class GroupReader {
         long limit = NO_LIMIT;
         for (String folder : memory.folders()) {
             String file = folder + (memory.second() ? "/memory.max" : "/memory.limit_in_bytes");
-            long candidate = Figures.number(optional(files, file)); // "max" is not a number
+            long candidate = Figures.number(optional(files, file)); // The text "max" is not a number.
             if (tightest.isEmpty() || (candidate >= 0 && candidate < limit)) {
                 tightest = folder;
                 limit = candidate < 0 ? NO_LIMIT : Math.min(limit, candidate);
@@ -94,7 +99,7 @@ final class GroupReader {
         return Figures.named(optional(files, folder + "/memory.oom_control"), "oom_kill");
     }
 
-    /** Reads a file that may be missing. The topmost group has no limits, so its missing files are not reported. */
+    /** Reads a file that may be missing. The topmost group has no limits, so files missing there are not reported. */
     private static String optional(SystemFiles files, String path) {
         return files.exists(path) ? files.text(path) : "";
     }

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the processor time of the JVM's own threads, which no MXBean reports before Java 26. Finds the threads by the
- * names that the JVM gives them. Confined to one thread.
+ * names that the JVM gives them. Not thread-safe: only one thread uses it.
  */
 public final class JvmThreads {
 
-    /** The work of a thread of the JVM. */
+    /** The purpose of a thread of the JVM. */
     public enum Work {
         COLLECTOR("GC Thread|G1 |Z(Worker|Driver|Director|Stat|Uncommitter|Unmapper)|Shenandoah"),
         COMPILER("C[12] Compiler|JVMCI"),
@@ -44,7 +44,10 @@ public final class JvmThreads {
         this.runQueue = new RunQueue(root, new ThreadIds(root));
     }
 
-    /** Looks for threads again. Reads a file for each thread of the process, so once a minute is enough. */
+    /**
+     * Searches for the threads again. This reads a file for each thread of the process, so one search per minute is
+     * enough.
+     */
     public void find() {
         Map<Integer, Work> found = new HashMap<>();
         try (DirectoryStream<Path> folders = Files.newDirectoryStream(tasks)) {
@@ -55,12 +58,12 @@ public final class JvmThreads {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            found.clear(); // another system, or no access
+            found.clear(); // The process runs on another operating system, or has no access.
         }
         threads = found;
     }
 
-    /** Counters of the threads found. A kind of work without threads is missing in the map. */
+    /** Returns the counters of the threads found. The map contains no entry for a purpose without threads. */
     public Map<Work, RunTime> read() {
         Map<Work, RunTime> sums = new EnumMap<>(Work.class);
         threads.forEach((id, work) -> sums.merge(work, runQueue.read(id), RunTime::plus));
@@ -72,7 +75,7 @@ public final class JvmThreads {
         try {
             name = Files.readString(folder.resolve("comm"), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
-            return null; // the thread has ended
+            return null; // The thread has ended.
         }
         for (Work work : Work.values()) {
             if (work.isNamed(name)) {

@@ -3,10 +3,10 @@ package tern.rpc.evidence;
 import java.util.List;
 
 /**
- * Counters of the machine, of the control groups of this process, and of the process. All count since the machine, the
- * group or the process started. A figure is -1 if the system does not provide it.
+ * Counters of the machine, of the control groups of this process, and of the process. All counters started at zero when
+ * the machine, the group or the process started. A value is -1 if the operating system does not provide it.
  *
- * @param missing a path and a reason for each file that could not be read
+ * @param missing the path of each file that could not be read, with the reason
  */
 public record Machine(
         Processors processors,
@@ -28,15 +28,16 @@ public record Machine(
     }
 
     /**
-     * Processor time. All figures except the first are those of the whole machine, as far as this container sees it.
+     * Processor time. All values except {@code ownNanos} apply to the whole machine, as far as this container sees it.
      *
-     * @param ownNanos time used by this process
-     * @param userNanos time in user mode, including niced processes
-     * @param systemNanos time in the kernel, including interrupts
-     * @param stealNanos time taken by other virtual machines of the same host
-     * @param online number of processors of the machine
-     * @param allowed number of processors that the affinity of this process allows
-     * @param available the number of processors by which the JVM sizes its pools; considers a quota
+     * @param ownNanos the time used by this process
+     * @param userNanos the time in user mode, including niced processes
+     * @param systemNanos the time in the kernel, including interrupts
+     * @param stealNanos the time taken by other virtual machines on the same host
+     * @param online the number of processors of the machine
+     * @param allowed the number of processors that the affinity of this process allows
+     * @param available the number of processors from which the JVM derives its pool sizes; includes the effect of a
+     *     quota
      */
     public record Processors(
             long ownNanos,
@@ -51,9 +52,9 @@ public record Machine(
             int available) {}
 
     /**
-     * Processor quotas of the own control group and of its parents.
+     * The processor quotas of the process's own control group and of its parents.
      *
-     * @param levels groups that have a quota, the own one first
+     * @param levels the groups that have a quota, the process's own group first
      */
     public record Quota(List<Level> levels) {
 
@@ -61,7 +62,7 @@ public record Machine(
             levels = List.copyOf(levels);
         }
 
-        /** The smallest quota, in processors; -1 if there is none. */
+        /** The smallest quota, in processors; -1 if no group has a quota. */
         public double processors() {
             return levels.stream().mapToDouble(Level::processors).min().orElse(-1);
         }
@@ -69,22 +70,23 @@ public record Machine(
         /**
          * A control group with a quota.
          *
-         * @param group its folder
-         * @param processors number of processors that the group may use on average over a period
-         * @param throttledNanos time spent throttled, added up over the group's run queues
+         * @param group the folder of the group
+         * @param processors the number of processors that the group may use on average over a period
+         * @param throttledNanos the time spent throttled, added up over the run queues of the group
          */
         public record Level(
                 String group, double processors, long periods, long throttledPeriods, long throttledNanos) {}
     }
 
     /**
-     * Time in which tasks were stalled (PSI).
+     * The time for which tasks were stalled (PSI).
      *
-     * @param ofGroup whether the figures are of the own control group; otherwise they are of the whole machine
+     * @param ofGroup whether the values apply to the process's own control group; otherwise they apply to the whole
+     *     machine
      */
     public record Stalls(boolean ofGroup, Stall cpu, Stall memory, Stall io) {
 
-        /** Time in which some tasks, or all of them, waited for a resource. */
+        /** The time for which some tasks, or all tasks, waited for a resource. */
         public record Stall(long someNanos, long fullNanos) {
 
             static final Stall MISSING = new Stall(-1, -1);
@@ -92,14 +94,14 @@ public record Machine(
     }
 
     /**
-     * Memory of the control group whose limit is lowest, and of this process.
+     * Memory of the control group with the lowest limit, and of this process.
      *
-     * @param limitBytes -1 without a limit
-     * @param limitHits number of allocations that reached the limit
-     * @param throttled number of allocations that were slowed down at {@code memory.high}
-     * @param minorFaults pages of this process that were mapped without reading
-     * @param majorFaults pages of this process that had to be read from a disk
-     * @param swapInBytes bytes swapped in by the whole machine
+     * @param limitBytes the memory limit; -1 if there is no limit
+     * @param limitHits the number of allocations that reached the limit
+     * @param throttled the number of allocations that were slowed down at {@code memory.high}
+     * @param minorFaults the number of pages of this process that were mapped without reading from a disk
+     * @param majorFaults the number of pages of this process that had to be read from a disk
+     * @param swapInBytes the number of bytes that the whole machine swapped in
      */
     public record Memory(
             long limitBytes,
@@ -114,16 +116,20 @@ public record Machine(
             long swapInBytes,
             long swapOutBytes) {}
 
-    /** Bytes that this process read from and wrote to devices. Bytes served by the page cache do not count. */
+    /**
+     * The number of bytes that this process read from devices and wrote to devices. Bytes that the page cache serves
+     * are not counted.
+     */
     public record Disk(long readBytes, long writtenBytes) {}
 
     /**
      * Counters of the network namespace.
      *
-     * @param listenOverflows connections that were refused because the accept queue was full
-     * @param listenDrops all connections that failed before they were accepted, including these
-     * @param resetsSent connections that this side aborted
-     * @param resetsReceived established connections that the other side aborted
+     * @param listenOverflows the number of connections that were refused because the accept queue was full
+     * @param listenDrops the number of all connections that failed before they were accepted, including {@code
+     *     listenOverflows}
+     * @param resetsSent the number of connections that this side aborted
+     * @param resetsReceived the number of established connections that the peer aborted
      */
     public record Tcp(
             long segmentsOut,
@@ -134,6 +140,6 @@ public record Machine(
             long resetsSent,
             long resetsReceived) {}
 
-    /** Open files and sockets of this process. */
+    /** The number of open files and sockets of this process, and the maximum number. */
     public record Descriptors(long open, long max) {}
 }

@@ -6,17 +6,20 @@ import tern.rpc.evidence.Machine.Disk;
 import tern.rpc.evidence.Machine.Processors;
 import tern.rpc.evidence.Machine.Tcp;
 
-/** Reads the counters of {@code /proc} and of the control groups. Thread-safe. */
+/** Reads the counters in {@code /proc} and of the control groups. Thread-safe. */
 public final class MachineReader {
 
-    /** A tick of {@code /proc/stat} as the kernel shows it to processes (USER_HZ is 100 on every Linux). */
+    /**
+     * The duration of a tick in {@code /proc/stat}, in nanoseconds. On every Linux, the kernel reports 100 ticks per
+     * second to processes (USER_HZ).
+     */
     private static final long NANOS_A_TICK = 10_000_000;
 
     private final Path root;
     private final OwnProcess own;
     private final ControlGroups groups;
 
-    /** @param root the folder that holds {@code proc} and {@code sys}; {@code /} in production */
+    /** @param root the folder that contains {@code proc} and {@code sys}; {@code /} in production */
     public MachineReader(Path root) {
         this(root, OwnProcess.ofThisJvm());
     }
@@ -27,7 +30,7 @@ public final class MachineReader {
         this.groups = ControlGroups.find(new SystemFiles(root));
     }
 
-    /** Reads everything that the system provides, from about twenty small files. */
+    /** Reads all counters that the operating system provides, from about twenty small files. */
     public Machine read() {
         SystemFiles files = new SystemFiles(root);
         String status = files.text("proc/self/status");

@@ -5,7 +5,7 @@ import tern.rpc.evidence.Machine.Quota.Level;
 import tern.rpc.evidence.Machine.Stalls.Stall;
 
 /**
- * The changes between two readings of the machine. Every method returns -1 if a figure is missing in one of the
+ * The changes between two readings of the machine. Every method returns -1 if a value is missing in one of the
  * readings, or if a counter was reset in between. Shares are between 0 and 1.
  */
 public record MachineSecond(Machine from, Machine to, long nanos) {
@@ -29,7 +29,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return busy < 0 || own < 0 ? -1 : Math.max(0, busy - own);
     }
 
-    /** The number of processors that this process may use: the smaller of affinity and quota. */
+    /** The number of processors that this process may use: the smaller of its affinity and its quota. */
     public double allowedProcessors() {
         int allowed = to.processors().allowed();
         int affinity = allowed > 0 ? allowed : to.processors().available();
@@ -37,18 +37,18 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return quota > 0 ? Math.min(quota, affinity) : affinity;
     }
 
-    /** The share of its allowed processors that the process used; -1 if unknown. */
+    /** The share of its allowed processors that this process used; -1 if unknown. */
     public double ownCpuShare() {
         double own = ownCpuProcessors();
         return own < 0 ? -1 : Math.min(1, own / Math.max(0.001, allowedProcessors()));
     }
 
-    /** Share of the time that other virtual machines took from this one. */
+    /** The share of the time that other virtual machines took from this machine. */
     public double stealShare() {
         return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
     }
 
-    /** Share of the time in which a processor was idle because a disk was slow. */
+    /** The share of the time in which a processor was idle because it waited for a disk. */
     public double iowaitShare() {
         return ofMachine(delta(from.processors().iowaitNanos(), to.processors().iowaitNanos()));
     }
@@ -58,8 +58,8 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     }
 
     /**
-     * The share of quota periods in which the process was throttled. If several groups have a quota, the largest share.
-     * 0 without a quota.
+     * The share of quota periods in which the process was throttled; the largest share if several groups have a quota.
+     * 0 if there is no quota.
      */
     public double throttledShare() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;
@@ -74,8 +74,8 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
     }
 
     /**
-     * The throttled time divided by the elapsed time. It is added up over run queues, so it may exceed 1. If several
-     * groups have a quota, the largest value. 0 without a quota.
+     * The throttled time divided by the elapsed time; the largest value if several groups have a quota. The throttled
+     * time is added up over run queues, so the result may exceed 1. 0 if there is no quota.
      */
     public double throttledProcessors() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;
@@ -88,22 +88,22 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return worst;
     }
 
-    /** Share of the time in which some task waited for a processor. */
+    /** The share of the time in which at least one task waited for a processor. */
     public double cpuStallShare() {
         return stalled(from.stalls().cpu(), to.stalls().cpu());
     }
 
-    /** Share of the time in which some task waited for memory to be reclaimed or read back. */
+    /** The share of the time in which at least one task waited for memory to be reclaimed or read back. */
     public double memoryStallShare() {
         return stalled(from.stalls().memory(), to.stalls().memory());
     }
 
-    /** Share of the time in which some task waited for a disk. */
+    /** The share of the time in which at least one task waited for a disk. */
     public double ioStallShare() {
         return stalled(from.stalls().io(), to.stalls().io());
     }
 
-    /** The used share of the group's memory limit. The page cache counts as used. */
+    /** The used share of the group's memory limit, including the page cache. */
     public double memoryShare() {
         return share(to.memory().usedBytes(), to.memory().limitBytes());
     }
@@ -120,7 +120,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perSecond(from.memory().majorFaults(), to.memory().majorFaults());
     }
 
-    /** The bytes per second that the machine swapped in. */
+    /** The number of bytes per second that the machine swapped in. */
     public double swapInPerSecond() {
         return perSecond(from.memory().swapInBytes(), to.memory().swapInBytes());
     }
@@ -137,7 +137,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return perSecond(from.disk().writtenBytes(), to.disk().writtenBytes());
     }
 
-    /** Share of the sent TCP segments that were retransmissions. */
+    /** The share of the sent TCP segments that were retransmissions. */
     public double retransmitShare() {
         return share(retransmitted(), delta(from.tcp().segmentsOut(), to.tcp().segmentsOut()));
     }
@@ -166,7 +166,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
         return delta(from.tcp().resetsReceived(), to.tcp().resetsReceived());
     }
 
-    /** Open descriptors, as a share of the maximum of this process. */
+    /** The number of open descriptors as a share of this process's maximum. */
     public double descriptorShare() {
         return share(to.descriptors().open(), to.descriptors().max());
     }

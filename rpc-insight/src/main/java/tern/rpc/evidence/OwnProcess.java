@@ -4,7 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
-/** Figures that the JVM provides about its own process. A missing figure is -1. */
+/** Values that the JVM provides about its own process. A missing value is -1. */
 interface OwnProcess {
 
     long cpuNanos();

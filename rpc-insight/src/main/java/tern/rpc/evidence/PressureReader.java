@@ -4,7 +4,9 @@ import tern.rpc.evidence.ControlGroups.Hierarchy;
 import tern.rpc.evidence.Machine.Stalls;
 import tern.rpc.evidence.Machine.Stalls.Stall;
 
-/** Reads pressure stall information (PSI) of the own control group, or of the machine if the group has none. */
+/**
+ * Reads pressure stall information (PSI) of the process's own control group, or of the machine if the group has none.
+ */
 final class PressureReader {
 
     private static final long NANOS_A_MICRO = 1_000;
@@ -27,7 +29,10 @@ final class PressureReader {
         return text.isEmpty() ? Stall.MISSING : new Stall(total(text, "some"), total(text, "full"));
     }
 
-    /** {@code some avg10=0.00 avg60=0.00 avg300=1.94 total=3926630015}, the total in microseconds. */
+    /**
+     * Returns the total of a line such as {@code some avg10=0.00 avg60=0.00 avg300=1.94 total=3926630015}, which is in
+     * microseconds.
+     */
     private static long total(String text, String kind) {
         String line = Figures.textAfter(text, kind);
         int at = line.indexOf("total=");

@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Reads the time that threads ran and the time that they waited for a processor. The kernel always counts both. A
- * running thread's figures lag by up to a tick. Thread-safe.
+ * Reads for how long threads ran and for how long they waited for a processor. The kernel always counts both. The
+ * values of a running thread lag by up to a tick. Thread-safe.
  */
 public final class RunQueue {
 
@@ -29,19 +29,20 @@ public final class RunQueue {
         this.ids = ids;
     }
 
-    /** Counters since the thread started. */
+    /** Returns the thread's counters since the thread started. */
     public RunTime of(Thread thread) {
         int id = ids.of(thread);
         return id == ThreadIds.UNKNOWN || !thread.isAlive() ? RunTime.UNKNOWN : read(id);
     }
 
-    /** The change since the last call with this thread; {@link RunTime#UNKNOWN} at the first call. */
+    /** Returns the change since the last call for this thread; {@link RunTime#UNKNOWN} at the first call. */
     public synchronized RunTime delaySince(Thread thread) {
         RunTime now = of(thread);
         RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);
         if (now.isKnown()) {
             if (last.size() >= MAX_THREADS) {
-                last.clear(); // removes ended threads; the next call starts again for the live ones
+                // Clearing removes ended threads. The next call of each live thread is treated as its first.
+                last.clear();
             }
             last.put(thread.getId(), now);
         } else {
@@ -50,7 +51,10 @@ public final class RunQueue {
         return now.since(before);
     }
 
-    /** The changes of all threads of a group since the last call; {@code delayPerSlice} is their mean. */
+    /**
+     * Returns the sum of the changes since the last call over all threads of a group; {@code delayPerSlice} is their
+     * mean.
+     */
     public RunTime delaySince(Collection<Thread> group) {
         RunTime sum = RunTime.UNKNOWN;
         for (Thread thread : group) {
@@ -59,19 +63,19 @@ public final class RunQueue {
         return sum;
     }
 
-    /** Counters of a native thread since it started. */
+    /** Returns the counters of a native thread since the thread started. */
     RunTime read(int nativeId) {
         try (InputStream in =
                 new FileInputStream(tasks.resolve(nativeId + "/schedstat").toFile())) {
-            byte[] text = new byte[80]; // three numbers of up to 20 digits
+            byte[] text = new byte[80]; // The file contains three numbers of up to 20 digits.
             int length = in.read(text);
             return length <= 0 ? RunTime.UNKNOWN : parse(new String(text, 0, length, StandardCharsets.ISO_8859_1));
         } catch (IOException | SecurityException e) {
-            return RunTime.UNKNOWN; // the thread has ended, or this is another system
+            return RunTime.UNKNOWN; // The thread has ended, or this is not Linux.
         }
     }
 
-    /** {@code 583071673 2307268098 39}. */
+    /** Parses a text such as {@code 583071673 2307268098 39}. */
     private static RunTime parse(String text) {
         long run = Figures.field(text, 0);
         long delay = Figures.field(text, 1);

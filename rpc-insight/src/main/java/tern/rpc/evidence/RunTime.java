@@ -1,12 +1,12 @@
 package tern.rpc.evidence;
 
 /**
- * The scheduler's counters (Linux) for a thread, or their sum for several.
+ * The counters of the Linux scheduler for a thread, or their sum for several threads.
  *
- * @param runNanos time on a processor; -1 if nothing is known
- * @param delayNanos time in which the thread was ready but had no processor; on the measured kernels it includes the
- *     time throttled by a quota
- * @param slices number of times that the thread got a processor
+ * @param runNanos the time on a processor; -1 if unknown
+ * @param delayNanos the time for which the thread was ready but had no processor; on the measured kernels it includes
+ *     the time throttled by a quota
+ * @param slices the number of times that the thread got a processor
  */
 public record RunTime(long runNanos, long delayNanos, long slices) {
 
@@ -17,7 +17,10 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
     }
 
     /**
-     * @return {@link #UNKNOWN} if one of the two is unknown, or if another thread got the native id in between
+     * Returns the change since an earlier reading.
+     *
+     * @return {@link #UNKNOWN} if one of the two readings is unknown, or if another thread has taken over the native id
+     *     in between
      */
     public RunTime since(RunTime earlier) {
         boolean goesOn = isKnown()
@@ -30,7 +33,7 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
                 : UNKNOWN;
     }
 
-    /** Returns the sum of two times. If one is unknown, returns the other one. */
+    /** Returns the sum of two readings. If one is unknown, returns the other one. */
     public RunTime plus(RunTime other) {
         if (!isKnown()) {
             return other;
@@ -40,7 +43,10 @@ public record RunTime(long runNanos, long delayNanos, long slices) {
                 : this;
     }
 
-    /** The mean time that a woken thread waited for a processor; 0 if there was no wake-up or nothing is known. */
+    /**
+     * The mean time for which a woken thread waited for a processor; 0 if the thread was not woken or if nothing is
+     * known.
+     */
     public long delayPerSlice() {
         return slices <= 0 ? 0 : delayNanos / slices;
     }

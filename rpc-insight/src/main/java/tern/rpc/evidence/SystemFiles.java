@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads small text files below a root and remembers the unreadable ones. Confined to one thread. */
+/**
+ * Reads small text files below a root and records which files could not be read. Not thread-safe: only one thread uses
+ * it.
+ */
 final class SystemFiles {
 
     private final Path root;
@@ -20,6 +23,8 @@ final class SystemFiles {
     }
 
     /**
+     * Reads a file.
+     *
      * @return the content; empty if the file cannot be read, which {@link #missing} then reports
      */
     String text(String path) {
@@ -39,7 +44,7 @@ final class SystemFiles {
         return Files.exists(root.resolve(path));
     }
 
-    /** A path and a reason for each file that could not be read. */
+    /** Returns the path of each file that could not be read, with the reason. */
     List<String> missing() {
         return missing;
     }

@@ -14,15 +14,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Knows the native ids of platform threads. Thread-safe. Does not prevent the garbage collection of threads. */
+/** Maps platform threads to their native ids. Does not prevent the garbage collection of threads. Thread-safe. */
 public final class ThreadIds {
 
-    /** The id of a thread that is virtual, unknown, or runs on another system than Linux. */
+    /** The id of a thread that is virtual, whose id is unknown, or that does not run on Linux. */
     public static final int UNKNOWN = -1;
 
     private static final int MAX_THREADS = 8_192;
 
-    /** Length of a thread's name in the kernel. */
+    /** The maximum length of a thread's name in the kernel. */
     private static final int NAME_LENGTH = 15;
 
     private record Native(WeakReference<Thread> thread, int id) {
@@ -36,12 +36,12 @@ public final class ThreadIds {
     private final Path proc;
     private final Map<Long, Native> natives = new ConcurrentHashMap<>();
 
-    /** @param root the folder that holds {@code proc}; {@code /} in production */
+    /** @param root the folder that contains {@code proc}; {@code /} in production */
     public ThreadIds(Path root) {
         this.proc = root.resolve("proc");
     }
 
-    /** Finds the native id of the current thread. It asks the kernel only once for each thread. */
+    /** Finds the native id of the current thread. Asks the kernel only once per thread. */
     public int register() {
         Thread thread = Thread.currentThread();
         Native known = natives.get(thread.getId());
@@ -55,16 +55,20 @@ public final class ThreadIds {
         return id;
     }
 
-    /** @return {@link #UNKNOWN} until the thread has registered or was matched */
+    /**
+     * Returns the native id of a thread.
+     *
+     * @return {@link #UNKNOWN} until the thread has registered or was matched
+     */
     public int of(Thread thread) {
         Native known = natives.get(thread.getId());
         return known == null ? UNKNOWN : known.id;
     }
 
     /**
-     * Finds native ids of threads that did not register, by their names. A name must be the only one with its first
-     * 15 characters among the given threads and among the unmatched threads of the process. Reads one
-     * small file for each unmatched thread of the process, so call it rarely.
+     * Finds the native ids of threads that did not register, by their names. A name must be the only one with its first
+     * 15 characters, both among the given threads and among the unmatched threads of the process. This reads one small
+     * file for each unmatched thread of the process, so call it rarely.
      *
      * @return the number of threads found
      */
@@ -95,10 +99,11 @@ public final class ThreadIds {
 
     private int askKernel() {
         try {
-            Path target = Files.readSymbolicLink(proc.resolve("thread-self")); // the link is PID/task/TID
+            // The target of the link is PID/task/TID.
+            Path target = Files.readSymbolicLink(proc.resolve("thread-self"));
             return Integer.parseInt(target.getFileName().toString());
         } catch (IOException | RuntimeException e) {
-            return UNKNOWN; // another system, or no access
+            return UNKNOWN; // The process runs on another operating system, or has no access.
         }
     }
 
@@ -123,12 +128,12 @@ public final class ThreadIds {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            return Map.of(); // another system, or no access
+            return Map.of(); // The process runs on another operating system, or has no access.
         }
         return names;
     }
 
-    /** A thread may end while the folder is read. Its name is then empty. */
+    /** Returns the name of a task; empty if the thread ends while the folder is read. */
     private static String name(Path task) {
         try {
             return Files.readString(task.resolve("comm")).strip();

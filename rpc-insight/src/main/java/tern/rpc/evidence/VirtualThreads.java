@@ -6,7 +6,8 @@ import java.lang.invoke.MethodType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Distinguishes virtual threads from platform threads. Java 17 has no virtual threads and no method to check for them.
+ * Distinguishes virtual threads from platform threads. Java 17 has neither virtual threads nor a method that checks for
+ * them.
  */
 final class VirtualThreads {
 
@@ -30,7 +31,7 @@ final class VirtualThreads {
             return MethodHandles.publicLookup()
                     .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
         } catch (NoSuchMethodException | IllegalAccessException e) {
-            return null; // before Java 21
+            return null; // The method does not exist before Java 21.
         }
     }
 }

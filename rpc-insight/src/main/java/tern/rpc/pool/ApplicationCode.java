@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Distinguishes the application's own code from that of libraries by the names of classes. */
+/** Distinguishes application code from library code by class names. */
 public final class ApplicationCode {
 
-    /** Prefixes of packages that no application owns. */
+    /** The prefixes of packages that do not belong to applications. */
     private static final List<String> LIBRARIES = List.of(
             "java.",
             "javax.",
@@ -96,7 +96,7 @@ public final class ApplicationCode {
             "net.bytebuddy.",
             "feign.");
 
-    /** The packages of this project; an application may have its own below {@code tern.rpc}. */
+    /** The packages of Tern RPC. An application may have its own packages below {@code tern.rpc}. */
     private static final Set<String> OURS = Set.of(
             "client",
             "concurrent",
@@ -118,7 +118,7 @@ public final class ApplicationCode {
 
     private ApplicationCode() {}
 
-    /** Whether the class belongs to the application. Proxies, lambda forms and generated subclasses are not. */
+    /** Whether the class belongs to the application. False for proxies, lambda forms and generated subclasses. */
     public static boolean owns(String className) {
         if (className.contains("$$") || className.startsWith("$") || className.indexOf('.') < 0) {
             return false;
@@ -135,7 +135,7 @@ public final class ApplicationCode {
         return true;
     }
 
-    /** The innermost frame of the application; null if there is none. */
+    /** Returns the application's innermost frame; null if there is none. */
     public static @Nullable StackTraceElement first(StackTraceElement[] frames) {
         for (StackTraceElement frame : frames) {
             if (owns(frame.getClassName())) {
@@ -145,13 +145,14 @@ public final class ApplicationCode {
         return null;
     }
 
-    /** The frame as it is shown in diagnoses: {@code OrderRepository.export:84}. */
+    /** Returns the frame in the form used in diagnoses: {@code OrderRepository.export:84}. */
     public static String shown(StackTraceElement frame) {
         return frame.getLineNumber() > 0 ? method(frame) + ":" + frame.getLineNumber() : method(frame);
     }
 
     /**
-     * The method of the frame, as in {@code OrderRepository.export}. For a lambda, this is the method that contains it.
+     * Returns the method of the frame, as in {@code OrderRepository.export}. For a lambda, this is the method that
+     * contains the lambda.
      */
     public static String method(StackTraceElement frame) {
         String type = frame.getClassName();

@@ -3,10 +3,10 @@ package tern.rpc.pool;
 import java.time.Duration;
 
 /**
- * The target rate and latency of the application.
+ * The target rate and latency of an application.
  *
- * @param qps calls per second; at least 1
- * @param latency target time of a call at that rate; more than 0
+ * @param qps the number of calls per second; at least 1
+ * @param latency the target time of a call at that rate; greater than 0
  */
 public record Goal(int qps, Duration latency) {
 
@@ -17,7 +17,7 @@ public record Goal(int qps, Duration latency) {
         }
     }
 
-    /** Number of concurrent calls at exactly this rate and latency, by Little's law. */
+    /** The number of concurrent calls at exactly this rate and latency, by Little's law. */
     public int callsAtOnce() {
         return (int) Math.min(Integer.MAX_VALUE, (long) Math.ceil(qps * seconds()));
     }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * The holders of a pool's connections. The code that took a connection is recorded for one borrowing in 64, and for
- * every borrowing while the pool is nearly empty. At most 100 borrowings a second are recorded, and at most 500 after
+ * The holders of a pool's connections. The code that took a connection is recorded for one in 64 borrowings, and for
+ * every borrowing while the pool is nearly empty. At most 100 borrowings per second are recorded, or at most 500 after
  * connections have been lost. Thread-safe.
  */
 public final class Holders {
@@ -28,11 +28,13 @@ public final class Holders {
 
     private final Set<Holder> held = ConcurrentHashMap.newKeySet();
     private final AtomicLong secondBegan = new AtomicLong(System.nanoTime());
-    private final AtomicInteger stacks = new AtomicInteger(); // number of stacks recorded in this second
+    private final AtomicInteger stacks = new AtomicInteger(); // the number of stacks recorded in this second
     private volatile int size = Integer.MAX_VALUE;
     private volatile boolean suspicious;
 
-    /** One connection in use. Written by the thread that uses it. Any thread may read it. */
+    /**
+     * One connection in use. Only the thread that uses the connection writes to this object. Any thread may read it.
+     */
     public static final class Holder {
         private final CallLedger call = CallLedger.current();
         private final Thread thread = Thread.currentThread();
@@ -61,25 +63,25 @@ public final class Holders {
             return sinceNanos;
         }
 
-        /** The innermost frame of the application at that time; null if it was not recorded. */
+        /** The application's innermost frame when the connection was taken; null if the frame was not recorded. */
         public @Nullable StackTraceElement place() {
             return place;
         }
 
-        /** The last statement without values; null if there was none. */
+        /** The last statement, without parameter values; null if there was none. */
         public @Nullable String statement() {
             return statement;
         }
 
         /**
-         * The start of a running statement, otherwise the end of the last one, on the clock of {@link
+         * The start of the running statement, otherwise the end of the last statement, on the clock of {@link
          * System#nanoTime()}.
          */
         public long statementNanos() {
             return statementNanos;
         }
 
-        /** Whether a statement runs. */
+        /** Whether a statement is running. */
         public boolean isExecuting() {
             return executing;
         }
@@ -96,7 +98,7 @@ public final class Holders {
         }
 
         /**
-         * Whether nobody can use the connection any more, because the call that took it was answered or its thread has
+         * Whether the connection can no longer be used: the call that took it has been answered, or its thread has
          * ended.
          */
         public boolean isAbandoned() {
@@ -104,7 +106,11 @@ public final class Holders {
         }
     }
 
-    /** @param max the size of the pool */
+    /**
+     * Sets the size of the pool.
+     *
+     * @param max the maximum number of connections
+     */
     public void size(int max) {
         size = max;
     }
@@ -126,8 +132,8 @@ public final class Holders {
     }
 
     /**
-     * Whether the budget of this second has room. A minimum pause between stacks would not work, because it would
-     * always record the first borrowing of a call.
+     * Whether another stack may be recorded in this second. A minimum pause between stacks would not work, because then
+     * only the first borrowing of each call would be recorded.
      */
     private boolean mayWalk(long now) {
         long began = secondBegan.get();
@@ -149,7 +155,7 @@ public final class Holders {
         held.remove(holder);
     }
 
-    /** Records the code of each borrowing from now on, because connections have been lost. */
+    /** Makes the pool record the code of every borrowing, because connections have been lost. */
     public void suspect() {
         suspicious = true;
     }

@@ -1,15 +1,15 @@
 package tern.rpc.pool;
 
-/** The ways in which log lines reach their appenders. Each has its own advice. */
+/** How log lines reach their appenders. The advice differs for each mode. */
 public enum LoggingMode {
-    /** Callers hand lines to a queue. Also the value of an unknown logging system. */
+    /** Calling threads put lines into a queue. Also the value for an unknown logging system. */
     ASYNCHRONOUS,
-    /** Callers write lines through Log4j 2, because {@code rpc.logging.async} is false. */
+    /** Calling threads write lines through Log4j 2, because {@code rpc.logging.async} is false. */
     SWITCHED_OFF,
-    /** Callers write lines through Log4j 2, because the disruptor is missing. */
+    /** Calling threads write lines through Log4j 2, because the LMAX Disruptor is missing. */
     NO_DISRUPTOR,
-    /** Callers write lines through Log4j 2 with a configuration of the application. */
+    /** Calling threads write lines through Log4j 2, which the application has configured itself. */
     OWN_CONFIGURATION,
-    /** Callers write lines through Logback. */
+    /** Calling threads write lines through Logback. */
     LOGBACK
 }

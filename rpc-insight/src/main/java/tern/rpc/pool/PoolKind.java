@@ -9,6 +9,6 @@ public enum PoolKind {
     JDBC,
     REDIS,
     HTTP,
-    /** The ring of asynchronous logging. */
+    /** The ring buffer of asynchronous logging. */
     LOGGING
 }

@@ -8,23 +8,25 @@ import java.util.Optional;
 /**
  * A pool at one moment. A count that the library does not keep is -1.
  *
- * @param name name of the bean or of the group of properties
- * @param kind kind of the resources in the pool
- * @param max maximum number in use
- * @param maxPerHost maximum number in use for one host; {@code max} if hosts make no difference
- * @param hosts number of hosts connected so far; 1 if hosts make no difference
- * @param fair whether waiters are served in the order of arrival
- * @param active number in use
- * @param idle number of free resources
- * @param waiting threads, or tasks of an executor, that wait
- * @param queueCapacity maximum number of waiters; {@link Integer#MAX_VALUE} for no limit
- * @param waitLimit maximum time of a wait; negative for no limit
- * @param taken number taken since the start
- * @param refused waits since the start that failed: timeouts and rejected tasks
- * @param callerRuns tasks since the start that their callers ran themselves; 0 except for executors
- * @param waited sum of all waits since the start; negative if unknown
- * @param held sum of all times in use since the start; negative if unknown
- * @param settings effective values, each with its property and origin
+ * @param name the name of the bean or of the group of properties
+ * @param kind the kind of the resources in the pool
+ * @param max the maximum number of resources in use
+ * @param maxPerHost the maximum number of resources in use for one host; {@code max} if the pool does not distinguish
+ *     hosts
+ * @param hosts the number of hosts connected so far; 1 if the pool does not distinguish hosts
+ * @param fair whether waiting threads are served in the order of their arrival
+ * @param active the number of resources in use
+ * @param idle the number of free resources
+ * @param waiting the number of waiting threads, or of waiting tasks if this is an executor
+ * @param queueCapacity the maximum number of waiting threads or tasks; {@link Integer#MAX_VALUE} for no limit
+ * @param waitLimit the maximum time of a wait; negative for no limit
+ * @param taken the number of resources taken since the start
+ * @param refused the number of failed waits since the start: timeouts and rejected tasks
+ * @param callerRuns the number of tasks since the start that the submitting threads ran themselves; 0 except for
+ *     executors
+ * @param waited the sum of all waits since the start; negative if unknown
+ * @param held the sum of all times of use since the start; negative if unknown
+ * @param settings the values in effect, each with its property and origin
  */
 public record PoolSnapshot(
         String name,
@@ -45,19 +47,19 @@ public record PoolSnapshot(
         Duration held,
         List<PoolSetting> settings) {
 
-    /** A time that is not measured or not limited. */
+    /** Stands for a time that was not measured, or that has no limit. */
     public static final Duration UNKNOWN = Duration.ofNanos(-1);
 
     public PoolSnapshot {
         settings = List.copyOf(settings);
     }
 
-    /** Creates a builder for an idle pool without settings. */
+    /** Returns a builder for an idle pool without settings. */
     public static Builder builder(String name, PoolKind kind, int max) {
         return new Builder(name, kind, max);
     }
 
-    /** Returns the maximum number in use for the hosts connected so far. */
+    /** Returns the maximum number of resources in use for the hosts connected so far. */
     public int effectiveMax() {
         return (int) Math.min(max, (long) maxPerHost * Math.max(1, hosts));
     }
@@ -67,7 +69,7 @@ public record PoolSnapshot(
         return settings.stream().filter(setting -> setting.use() == use).findFirst();
     }
 
-    /** Returns the current state, with counts and sums since an earlier snapshot. */
+    /** Returns the current state of the pool, with counts and sums since an earlier snapshot. */
     public PoolSnapshot since(PoolSnapshot earlier) {
         return new PoolSnapshot(
                 name,
@@ -98,8 +100,8 @@ public record PoolSnapshot(
     }
 
     /**
-     * Sets the components of a snapshot by name, because a constructor call with all of them is hard to read. Not
-     * thread-safe.
+     * Builds a snapshot by setting its components by name, because a constructor call with all components is hard to
+     * read. Not thread-safe.
      */
     public static final class Builder {
         private final String name;
@@ -150,7 +152,11 @@ public record PoolSnapshot(
             return this;
         }
 
-        /** @param longest negative for no limit */
+        /**
+         * Sets the maximum time of a wait.
+         *
+         * @param longest the maximum time; negative for no limit
+         */
         public Builder waitLimit(Duration longest) {
             waitLimit = longest;
             return this;

@@ -3,18 +3,22 @@ package tern.rpc.pool;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Takes snapshots of a pool. Thread-safe. Called rarely; must not block. */
+/** Takes snapshots of a pool. Called rarely; must not block. Thread-safe. */
 @FunctionalInterface
 public interface PoolSource {
 
     PoolSnapshot snapshot();
 
-    /** Returns the holders of its connections; null if they are not recorded. */
+    /** Returns the holders of the pool's connections; null if they are not recorded. */
     default @Nullable Holders holders() {
         return null;
     }
 
-    /** @param snapshots creates the snapshot */
+    /**
+     * Returns a source with holders.
+     *
+     * @param snapshots creates a snapshot at each call
+     */
     static PoolSource of(Supplier<PoolSnapshot> snapshots, Holders holders) {
         return new PoolSource() {
             @Override

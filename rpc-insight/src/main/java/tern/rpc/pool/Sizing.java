@@ -3,50 +3,50 @@ package tern.rpc.pool;
 import java.time.Duration;
 
 /**
- * Sizes and maximum waits of pools, derived from the target. By Little's law, the target needs as many connections as
- * its calls run at once (calls per second × time of a call). A pool larger than the number of workers has no use,
- * because a call uses one connection at a time.
+ * Sizes and maximum waits of pools, derived from the target. The number of connections equals the number of concurrent
+ * calls at the target, by Little's law: calls per second × time of a call. A pool with more connections than workers is
+ * useless, because a call uses one connection at a time.
  *
- * @param goal target of the application
- * @param workers maximum number of concurrent calls
+ * @param goal the target of the application
+ * @param workers the maximum number of concurrent calls
  */
 public record Sizing(Goal goal, int workers) {
 
-    /** A smaller pool saves nothing and makes the first burst wait. */
+    /** The minimum number of connections. A smaller pool saves nothing and makes the first burst of calls wait. */
     private static final int MIN_CONNECTIONS = 8;
 
     private static final int MIN_PER_HOST = 64;
     private static final Duration MIN_WAIT = Duration.ofMillis(10);
 
-    /** Size of a pool for a database or Redis. */
+    /** Returns the size of a pool for a database or Redis. */
     public int connections() {
         return Math.max(1, Math.min(workers, Math.max(MIN_CONNECTIONS, goal.callsAtOnce())));
     }
 
-    /** Maximum number of HTTP connections to one host. */
+    /** Returns the maximum number of HTTP connections to one host. */
     public int connectionsPerHost() {
         return Math.max(MIN_PER_HOST, Math.min(workers, goal.callsAtOnce()));
     }
 
     /**
-     * Maximum number of HTTP connections to all hosts. It is large enough that calls to one host do not wait for calls
-     * to another.
+     * Returns the maximum number of HTTP connections to all hosts together. It is so large that calls to one host do
+     * not wait because of calls to another host.
      */
     public int connectionsToAllHosts() {
         return Math.max(connectionsPerHost(), workers);
     }
 
-    /** Maximum wait for a database connection: ten times the target, at most 1 s. */
+    /** Returns the maximum wait for a database connection: ten times the target, at most 1 s. */
     public Duration jdbcWait() {
         return wait(10, Duration.ofSeconds(1));
     }
 
-    /** Maximum wait for a Redis connection: twice the target, at most 200 ms. */
+    /** Returns the maximum wait for a Redis connection: twice the target, at most 200 ms. */
     public Duration redisWait() {
         return wait(2, Duration.ofMillis(200));
     }
 
-    /** Maximum wait for an HTTP connection: ten times the target, at most 1 s. */
+    /** Returns the maximum wait for an HTTP connection: ten times the target, at most 1 s. */
     public Duration httpWait() {
         return wait(10, Duration.ofSeconds(1));
     }

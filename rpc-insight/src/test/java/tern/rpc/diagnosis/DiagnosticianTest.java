@@ -145,7 +145,7 @@ class DiagnosticianTest {
         shop.healthy(USUAL);
         long[] taken = {0};
         shop.pools.add(() -> druid(4, 4, 30, taken[0]));
-        double[] freeAt = new double[4]; // the time in ms at which each connection becomes free
+        double[] freeAt = new double[4]; // the time in milliseconds at which each connection becomes free
         for (int i = 0; i < 8; i++) {
             shop.evenSecond(110, () -> {
                 taken[0]++;
@@ -181,7 +181,7 @@ class DiagnosticianTest {
     @Test
     void orderOfCallsDoesNotMatter() {
         List<Consumer<Shop.Steps>> calls = new ArrayList<>();
-        for (int i = 0; i < 40; i++) { // all of these calls are recorded
+        for (int i = 0; i < 40; i++) { // All of these calls are recorded.
             int millis = i;
             calls.add(call -> call.own(2)
                     .in(Phase.SQL, "select " + millis % 3, 120 + millis)

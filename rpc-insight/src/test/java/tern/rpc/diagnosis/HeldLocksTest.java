@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import shop.Signatures;
 
-/** Tests locks that real threads hold and wait for. */
+/** Tests the diagnosis of locks that real threads hold and wait for. */
 class HeldLocksTest {
 
     private final CountDownLatch end = new CountDownLatch(1);
@@ -27,7 +27,7 @@ class HeldLocksTest {
         }
     }
 
-    /** Starts a thread and returns when the thread waits. */
+    /** Starts a thread and returns when the thread is waiting. */
     private Thread waiting(String name, Runnable code, Thread.State... states) {
         Thread thread = new Thread(code, name);
         thread.setDaemon(true);

@@ -12,7 +12,7 @@ class ReplayModelTest {
 
     private static final double MILLI = 1e6;
 
-    /** Calls that arrive at random and use one connection for a random time. */
+    /** Returns calls that arrive at random times and use one connection for a random time. */
     private static List<CallTrace.Call> random(double perSecond, double useMillis, int count) {
         Random random = new Random(7);
         List<CallTrace.Call> calls = new ArrayList<>();
@@ -25,7 +25,7 @@ class ReplayModelTest {
         return calls;
     }
 
-    /** A call holds a worker for its whole time of use, so only workers queue, as in Erlang's formula. */
+    /** A call holds a worker for as long as it uses the connection, so only workers queue, as in Erlang's formula. */
     @Test
     void waitsForWorkersAreThoseOfErlangsFormula() {
         for (int workers : new int[] {5, 8, 20}) {
@@ -86,7 +86,7 @@ class ReplayModelTest {
                     (long) (i * 100 * MILLI),
                     (long) (300 * MILLI),
                     0,
-                    new long[] {(long) (250 * MILLI), 0, 0}, // no queue explains this wait
+                    new long[] {(long) (250 * MILLI), 0, 0}, // The model has no queue that explains this wait.
                     new int[] {1, 0, 0}));
         }
 

@@ -19,7 +19,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 import tern.rpc.pool.PoolSource;
 
-/** An application with simulated calls and a simulated clock, and a target of 100 ms. */
+/** A simulated application with simulated calls, a simulated clock and a target of 100 ms. */
 final class Shop implements Diagnostician.Surroundings {
 
     static final String PLACE = "OrderService.place";
@@ -71,7 +71,7 @@ final class Shop implements Diagnostician.Surroundings {
         time.addAndGet((long) (millis * 1e6));
     }
 
-    /** The steps of one call. */
+    /** The steps that one call can take. */
     final class Steps {
         final CallLedger ledger;
 
@@ -93,7 +93,7 @@ final class Shop implements Diagnostician.Surroundings {
         }
     }
 
-    /** Serves one call. The clock then returns to its start, since calls run in parallel. */
+    /** Serves one call. Afterwards the clock returns to the start of the call, because calls run in parallel. */
     void call(String method, double queuedMillis, Consumer<Steps> body) {
         call(method, queuedMillis, null, body);
     }
@@ -114,7 +114,7 @@ final class Shop implements Diagnostician.Surroundings {
         return lastTook / 1e6;
     }
 
-    /** Serves this number of calls in one second. */
+    /** Serves {@code calls} calls in one second. */
     void second(int calls, Consumer<Steps> body) {
         second(() -> {
             for (int i = 0; i < calls; i++) {
@@ -123,7 +123,7 @@ final class Shop implements Diagnostician.Surroundings {
         });
     }
 
-    /** Serves this number of calls, which arrive evenly within one second. */
+    /** Serves {@code calls} calls, which arrive evenly within one second. */
     void evenSecond(int calls, Supplier<Consumer<Steps>> bodies) {
         for (int i = 0; i < calls; i++) {
             call(PLACE, 0, bodies.get());
@@ -138,7 +138,7 @@ final class Shop implements Diagnostician.Surroundings {
         diagnostician.second();
     }
 
-    /** Serves more than a minute of calls within the target, from which the diagnosis learns the usual times. */
+    /** Serves calls within the target for more than a minute, so that the diagnosis learns their usual times. */
     Shop healthy(Consumer<Steps> body) {
         for (int i = 0; i < 90; i++) {
             second(100, body);
@@ -146,7 +146,7 @@ final class Shop implements Diagnostician.Surroundings {
         return this;
     }
 
-    /** Serves these calls for some seconds and returns the diagnosis. */
+    /** Serves calls with this body for some seconds, and returns the diagnosis. */
     Diagnosis miss(Consumer<Steps> body) {
         for (int i = 0; i < 6; i++) {
             second(100, body);

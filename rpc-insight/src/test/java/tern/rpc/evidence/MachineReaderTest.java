@@ -19,7 +19,7 @@ class MachineReaderTest {
     @TempDir
     private Path root;
 
-    /** Figures of the JVM that a test sets. */
+    /** The values that the JVM reports about its own process, as set by a test. */
     private static final class FixedProcess implements OwnProcess {
         private long cpuNanos = 4_000_000_000L;
 

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 
-/** Files of the kernel, unpacked from one resource. A line {@code === path} begins each file. */
+/** Kernel files, unpacked from one resource. In the resource, a line {@code === path} begins each file. */
 final class RecordedTree {
 
     private final Path root;
@@ -20,7 +20,7 @@ final class RecordedTree {
     static RecordedTree unpack(String resource, Path root) {
         RecordedTree tree = new RecordedTree(root);
         String[] parts = content(resource).split("(?m)^=== ");
-        for (int i = 1; i < parts.length; i++) { // the first part describes the origin of the files
+        for (int i = 1; i < parts.length; i++) { // The first part describes the origin of the files.
             int end = parts[i].indexOf('\n');
             tree.write(parts[i].substring(0, end), parts[i].substring(end + 1));
         }

@@ -8,12 +8,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the sizes and waits that follow from the target. */
+/** Tests the sizes and waits that are derived from the target. */
 class SizingTest {
 
     @ParameterizedTest
     @CsvSource({
-        // columns: qps, target ms, workers; connections, per host, to all hosts
+        // The columns are: qps, target in ms, workers; connections, per host, to all hosts.
         "500, 100, 200, 50, 64, 200",
         "10, 100, 200, 8, 64, 200",
         "2000, 100, 200, 200, 200, 200",
@@ -31,7 +31,7 @@ class SizingTest {
 
     @ParameterizedTest
     @CsvSource({
-        // columns: target ms; waits for JDBC, Redis, HTTP in ms
+        // The columns are: target in ms; waits for JDBC, Redis and HTTP in ms.
         "100, 1000, 200, 1000",
         "20, 200, 40, 200",
         "1000, 1000, 200, 1000",

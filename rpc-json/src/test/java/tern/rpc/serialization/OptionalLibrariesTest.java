@@ -24,7 +24,9 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests features that work without the optional libraries Jackson and protobuf. */
+/**
+ * Tests features that do not need the optional libraries Jackson and protobuf. They must work without these libraries.
+ */
 class OptionalLibrariesTest {
 
     private static final String JACKSON = "tools.jackson.";

@@ -11,13 +11,13 @@ interface Answers {
     /**
      * Sends an answer.
      *
-     * @throws RuntimeException if it cannot be sent; the call has then ended
+     * @throws RuntimeException if the answer cannot be sent; the call has then ended
      */
     void send(Object answer);
 
     boolean isReady();
 
-    /** Runs the task whenever more can be sent, and once at the start. */
+    /** Runs the task each time the service can send more answers, and once at the start. */
     void onReady(Runnable task);
 
     void complete();

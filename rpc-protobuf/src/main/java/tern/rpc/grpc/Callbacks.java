@@ -5,15 +5,15 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs the callbacks of a listener one after another. The thread that adds a task runs it, unless another thread is
- * running tasks already. Thread-safe.
+ * Runs the callbacks of a listener one after another. The thread that adds a callback runs it, unless another thread is
+ * already running callbacks; then that thread runs the new callback too. Thread-safe.
  */
 final class Callbacks {
 
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger unfinished = new AtomicInteger(); // number of queued and running tasks
+    private final AtomicInteger unfinished = new AtomicInteger(); // the number of queued and running tasks
 
-    /** @param task must not throw */
+    /** @param task a task that does not throw exceptions */
     void run(Runnable task) {
         tasks.add(task);
         if (unfinished.getAndIncrement() == 0) {
@@ -21,7 +21,10 @@ final class Callbacks {
         }
     }
 
-    /** Adds a task from a thread that runs no service. If no thread is running tasks, the executor runs it. */
+    /**
+     * Adds a task from a thread that must not run service code. If no thread is running tasks, the executor runs the
+     * task.
+     */
     void run(Runnable task, Executor elsewhere) {
         tasks.add(task);
         if (unfinished.getAndIncrement() == 0) {

@@ -19,9 +19,9 @@ import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 
 /**
- * One call for a gRPC service. One thread at a time calls its listener, in the call's context. These are the threads
- * that deliver requests. A cancellation is delivered by a thread of the common pool, because event loops must not run
- * services.
+ * One call to a gRPC service. Only one thread at a time calls the listener, in the context of the call. Requests are
+ * delivered by the thread on which they arrive. A cancellation is delivered by a thread of the common pool, because
+ * event loops must not run service code.
  */
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
 
@@ -38,11 +38,11 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private final Attributes attributes;
 
     private Flow.@Nullable Subscription requests; // guarded by this
-    private int demand; // requested before there was a subscription; guarded by this
+    private int demand; // the number of messages requested before the subscription existed; guarded by this
 
-    private @Nullable Listener<Q> listener; // used only by callbacks, like the field below
-    private boolean told; // true if the listener has been notified of the end of the call
-    private boolean compressed; // used by one thread after another
+    private @Nullable Listener<Q> listener; // Only callbacks use this field and the next field.
+    private boolean told; // whether the listener has been notified of the end of the call
+    private boolean compressed; // Only one thread at a time uses this field.
     private volatile boolean closed;
     private volatile boolean cancelled;
 
@@ -94,7 +94,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         }
     }
 
-    /** Delivers an event during the call. */
+    /** Delivers an event to the listener, unless the call has ended. */
     private void tell(Event<Q> event) {
         Listener<Q> current = listener;
         if (current != null && !closed && !cancelled) {
@@ -102,7 +102,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         }
     }
 
-    /** Delivers the last event. */
+    /** Delivers the last event to the listener, once. */
     private void tellEnd(Event<Q> event) {
         Listener<Q> current = listener;
         if (!told && current != null) {
@@ -133,13 +133,13 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         callback(() -> tell(Listener::onHalfClose));
     }
 
-    /** Called when the requests have ended early, because the call has ended or a request was invalid. */
+    /** Called when the stream of requests has ended early, because the call has ended or a request was invalid. */
     @Override
     public void onError(Throwable reason) {
         cancelled(String.valueOf(Thrown.message(reason)));
     }
 
-    /** Called when the call was cancelled. Any thread may call this, including an event loop, and repeatedly. */
+    /** Cancels the call. Any thread may call this, including an event loop, and repeatedly. */
     private void cancelled(String reason) {
         if (closed || cancelled) {
             return;
@@ -147,7 +147,8 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         cancelled = true;
         Throwable cause = Status.CANCELLED.withDescription(reason).asRuntimeException();
         Executor elsewhere = ForkJoinPool.commonPool();
-        elsewhere.execute(() -> context.cancel(cause)); // immediately, even while the service is busy
+        // The context is cancelled at once, even while the service is busy.
+        elsewhere.execute(() -> context.cancel(cause));
         callbacks.run(serving.wrap(() -> inContext(() -> tellEnd(Listener::onCancel))), elsewhere);
     }
 
@@ -162,7 +163,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         cancelled(Thrown.text(thrown));
     }
 
-    // ---- methods for the service
+    // ---- methods that the service calls
 
     @Override
     public void request(int messagesWanted) {

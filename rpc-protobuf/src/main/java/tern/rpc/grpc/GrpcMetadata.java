@@ -5,23 +5,24 @@ import io.grpc.Metadata.Key;
 import java.util.Locale;
 
 /**
- * Converts between gRPC's metadata and Tern's. In gRPC, names of binary values must end in {@code -bin}. In Tern they
- * may.
+ * Converts between gRPC's metadata and Tern's metadata. The names of binary values must end in {@code -bin} in gRPC;
+ * Tern does not require this.
  */
 final class GrpcMetadata {
 
     private static final String BINARY = Metadata.BINARY_HEADER_SUFFIX;
 
-    /** The prefix of names that gRPC itself uses: status, message, encodings. */
+    /** The prefix of names that gRPC itself uses, for status, message and encodings. */
     private static final String RESERVED = "grpc-";
 
     private GrpcMetadata() {}
 
-    /** Converts Tern's metadata. Names that gRPC does not permit are omitted. */
+    /** Converts Tern's metadata to gRPC's. Names that gRPC does not permit are omitted. */
     static Metadata from(tern.rpc.Metadata metadata) {
         Metadata converted = new Metadata();
         metadata.forEach((name, value) -> {
-            if (isAscii(name)) { // other letters may become ASCII in lower case, which would change the name
+            // Lower-casing some non-ASCII letters yields ASCII letters, which would change the name.
+            if (isAscii(name)) {
                 put(converted, name.toLowerCase(Locale.ROOT), value);
             }
         });
@@ -46,7 +47,7 @@ final class GrpcMetadata {
                 converted.put(Key.of(name, Metadata.ASCII_STRING_MARSHALLER), (String) value);
             }
         } catch (IllegalArgumentException e) {
-            // gRPC does not permit the name, so a gRPC service could not read it
+            // gRPC does not permit the name, so a gRPC service could not read the value.
         }
     }
 

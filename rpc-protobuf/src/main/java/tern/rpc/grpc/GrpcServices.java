@@ -26,13 +26,13 @@ import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Exports services of grpc-java without a gRPC server. The service gets metadata, statuses with details, deadlines,
- * cancellation (also by {@code io.grpc.Context}), flow control and compression as usual. Protobuf messages can also be
- * sent as JSON; other messages are encoded by the service's own marshallers.
+ * Exports grpc-java services without a gRPC server. Metadata, statuses with details, deadlines, cancellation (including
+ * {@code io.grpc.Context}), flow control and compression work as usual for the service. Protobuf messages can also be
+ * sent as JSON; the service's own marshallers encode all other messages.
  *
- * <p>A service that streams faster than its caller reads waits in {@code onNext}, unless it checks {@code isReady}
- * first. On a worker of the server this wait is limited, see {@link tern.rpc.StreamObserver}. Its exceptions are
- * answered like those of every other service.
+ * <p>If a service streams faster than its caller reads, {@code onNext} blocks, unless the service checks {@code
+ * isReady} first. On a worker of the server this wait is limited, see {@link tern.rpc.StreamObserver}. Exceptions of
+ * the service are answered like those of any other service.
  */
 public final class GrpcServices {
 
@@ -43,13 +43,13 @@ public final class GrpcServices {
         return export(service.bindService());
     }
 
-    /** Exports a service definition, for example with interceptors. */
+    /** Exports a service definition, which may include interceptors. */
     public static ServiceExport export(ServerServiceDefinition service) {
         return export(service, "", "", Attributes.DEFAULT_WEIGHT);
     }
 
     /**
-     * Exports a service with group and version, which callers of Triple send in headers.
+     * Exports a service with group and version. Triple callers send both in headers.
      *
      * @throws IllegalArgumentException if a method has an unknown type
      */
@@ -87,8 +87,9 @@ public final class GrpcServices {
     }
 
     /**
-     * The side effects according to the method's attributes. If there are none, {@code idempotency_level} in the {@code
-     * .proto} file is used, which generated code does not contain.
+     * Returns the side effects that the method's attributes declare. If they declare none, the option {@code
+     * idempotency_level} of the {@code .proto} file is used, because grpc-java's generated code does not contain this
+     * option.
      */
     private static Effects effects(io.grpc.MethodDescriptor<?, ?> method) {
         Object descriptor = descriptor(method.getSchemaDescriptor());
@@ -99,7 +100,7 @@ public final class GrpcServices {
         return idempotent ? Effects.IDEMPOTENT : Effects.ANY;
     }
 
-    /** The protobuf descriptor in the schema of generated code; null for other code. */
+    /** Returns the protobuf descriptor from the schema of generated code; null for other code. */
     private static @Nullable Object descriptor(@Nullable Object schema) {
         if (schema == null) {
             return null;
@@ -113,7 +114,7 @@ public final class GrpcServices {
         }
     }
 
-    /** The timer for deadlines of contexts. Its thread ends when there are no deadlines. */
+    /** Returns the timer for the deadlines of contexts. Its thread ends when there are no deadlines. */
     private static ScheduledExecutorService timer() {
         ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
             Thread thread = new Thread(task, "rpc-grpc-deadlines");

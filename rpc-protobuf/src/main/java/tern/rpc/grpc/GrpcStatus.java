@@ -15,7 +15,7 @@ import tern.rpc.StatusDetail;
 import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Converts gRPC's statuses to Tern's. */
+/** Converts gRPC's statuses to Tern's statuses. */
 final class GrpcStatus {
 
     /** The trailer with an encoded google.rpc.Status (google/rpc/status.proto). */
@@ -27,7 +27,7 @@ final class GrpcStatus {
 
     private GrpcStatus() {}
 
-    /** Returns the failure for a status. */
+    /** Returns the failure that represents a gRPC status. */
     static RpcException exception(Status status, Metadata trailers) {
         String description = status.getDescription();
         return new RpcException(new tern.rpc.Status(
@@ -37,8 +37,8 @@ final class GrpcStatus {
     }
 
     /**
-     * Returns the failure for an exception of a service. It has the status of the exception, if there is one; otherwise
-     * the exception itself is returned.
+     * Returns the failure for an exception that a service threw. If the exception contains a gRPC status, the failure
+     * has that status; otherwise the exception itself is returned.
      */
     static Throwable exception(Throwable thrown) {
         if (thrown instanceof StatusRuntimeException failure) {
@@ -70,7 +70,7 @@ final class GrpcStatus {
                 }
             }
         } catch (SerializationException e) {
-            return List.of(); // the service sent a value of its own in this trailer
+            return List.of(); // The service used this trailer for a value of another type.
         }
         return details;
     }

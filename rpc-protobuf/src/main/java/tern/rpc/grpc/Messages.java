@@ -10,11 +10,11 @@ import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
  * Converts the messages of a gRPC method. Generated protobuf messages stay unchanged, so that JSON is possible too. All
- * other messages become bytes.
+ * other messages are converted to bytes.
  *
  * @param requestType the class of the request message, or {@code byte[]}
- * @param responseType the class of the response message, or {@code byte[]}; either both types are messages or both are
- *     bytes
+ * @param responseType the class of the response message, or {@code byte[]}; either both types are message classes or
+ *     both are {@code byte[]}
  */
 record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q> requests, Marshaller<A> responses) {
 
@@ -42,7 +42,7 @@ record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q>
         try {
             return message.getMethod("getDefaultInstance").getReturnType() == message;
         } catch (NoSuchMethodException e) {
-            return false; // a dynamic message
+            return false; // The message is dynamic and has no generated class.
         }
     }
 

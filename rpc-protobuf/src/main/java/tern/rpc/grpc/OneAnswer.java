@@ -8,13 +8,13 @@ import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 
-/** Sends the single answer together with the end of the call. */
+/** Sends the only answer of a call together with the end of the call. */
 final class OneAnswer implements Answers {
 
     private final String method;
     private final ServerContext serving;
     private final CompletableFuture<Object> stage = new CompletableFuture<>();
-    private @Nullable Object answer; // used by one thread after another
+    private @Nullable Object answer; // Only one thread at a time uses this field.
 
     OneAnswer(String method, ServerContext serving) {
         this.method = method;

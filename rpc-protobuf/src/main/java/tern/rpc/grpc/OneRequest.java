@@ -3,7 +3,7 @@ package tern.rpc.grpc;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Publishes the single request of a call. */
+/** Publishes the only request of a call. */
 record OneRequest(Object value) implements Flow.Publisher<Object> {
 
     @Override

@@ -7,20 +7,20 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The two messages of {@code grpc.health.v1}: a request with a name, and a response with a number. They are encoded and
- * decoded without protobuf.
+ * Encodes and decodes the two messages of {@code grpc.health.v1} without protobuf: a request with a service name, and a
+ * response with a status number.
  */
 final class HealthMessages {
 
-    private static final int SERVICE = 1; // number of the field HealthCheckRequest.service
-    private static final int STATUS = 1; // number of the field HealthCheckResponse.status
+    private static final int SERVICE = 1; // field number of HealthCheckRequest.service
+    private static final int STATUS = 1; // field number of HealthCheckResponse.status
 
     private HealthMessages() {}
 
     /**
-     * The name in a request. Unknown fields are skipped.
+     * Returns the service name in a request. Unknown fields are skipped.
      *
-     * @throws RpcException INVALID_ARGUMENT if the bytes are not such a message
+     * @throws RpcException INVALID_ARGUMENT if the bytes are not a HealthCheckRequest
      */
     static String service(byte[] request) {
         String service = "";

@@ -20,16 +20,16 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.AcceptedTokens;
 
 /**
- * The service {@code grpc.health.v1.Health}, which reports by name whether the server accepts calls. The empty name
- * stands for the whole server. {@link #add} and {@link #set(String, ServingStatus)} add other names. While the whole
- * server is not serving, none of its services is. Callers need no token, because probes have none and the status is not
- * secret.
+ * The service {@code grpc.health.v1.Health}, which reports whether the server accepts calls. The status is kept by
+ * name; the empty name stands for the whole server. {@link #add} and {@link #set(String, ServingStatus)} add other
+ * names. While the whole server is not serving, all names are reported as not serving. Callers need no token, because
+ * probes have none and the status is not secret.
  *
- * <p>Thread-safe. Watchers are notified on the thread that makes the change.
+ * <p>Thread-safe. Watchers are notified on the thread that changes the status.
  */
 public final class HealthService {
 
-    /** The name on the wire. Calls of this service are exempt from tokens. */
+    /** The service name in requests. Calls to this service need no token. */
     public static final String NAME = AcceptedTokens.OPEN_SERVICE;
 
     private static final String WHOLE_SERVER = "";
@@ -44,17 +44,19 @@ public final class HealthService {
     private final List<HealthWatch> watches = new ArrayList<>(); // guarded by this
     private boolean shutDown; // guarded by this
 
-    /** Creates the service with the status SERVING. */
+    /** Creates the service. The status of the server is SERVING. */
     public HealthService() {
         statuses.put(WHOLE_SERVER, ServingStatus.SERVING);
     }
 
-    /** Exports the service. It answers even while the server refuses all other calls. Each server exports it once. */
+    /**
+     * Exports the service. It answers even while the server rejects all other calls. Each server needs its own export.
+     */
     public ServiceExport export() {
         return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Attributes.DEFAULT_WEIGHT, true);
     }
 
-    /** Adds a service by the name of its interface and by its key. Its status is SERVING unless it was set before. */
+    /** Adds a service under its interface name and its service key. The status is SERVING unless it was set before. */
     public void add(ServiceExport export) {
         synchronized (this) {
             statuses.putIfAbsent(export.key().interfaceName(), ServingStatus.SERVING);
@@ -83,7 +85,7 @@ public final class HealthService {
         tellWatches();
     }
 
-    /** The status for this name; SERVICE_UNKNOWN if it was never set. */
+    /** Returns the status for this name; SERVICE_UNKNOWN if the name is unknown. */
     public synchronized ServingStatus status(String service) {
         ServingStatus own = statuses.get(service);
         if (own == null) {
@@ -94,7 +96,7 @@ public final class HealthService {
     }
 
     /**
-     * Permanently sets every status to NOT_SERVING. Watchers are notified, and their calls end. Called before the
+     * Sets every status to NOT_SERVING permanently. Watchers are notified, then their calls end. Called before the
      * server drains.
      */
     public void shutDown() {

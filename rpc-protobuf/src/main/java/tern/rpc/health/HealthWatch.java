@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One watcher of a name. It immediately gets the status, and then every change. If a slow watcher misses changes, it
- * gets the last one. Thread-safe.
+ * One call that watches the status of a name. It sends the current status at once, and then every change. If the caller
+ * is too slow and misses changes, it gets only the latest status. Thread-safe.
  */
 final class HealthWatch implements Flow.Subscription {
 
@@ -15,9 +15,9 @@ final class HealthWatch implements Flow.Subscription {
     private final String service;
     private final Flow.Subscriber<? super byte[]> caller;
     private final AtomicLong wanted = new AtomicLong();
-    private final AtomicInteger changes = new AtomicInteger(); // number of changes that were not sent yet
+    private final AtomicInteger changes = new AtomicInteger(); // the number of changes that are not sent yet
     private volatile boolean over;
-    private @Nullable ServingStatus told; // used by the thread that increments changes from zero
+    private @Nullable ServingStatus told; // Only the thread that increments {@code changes} from zero uses this field.
 
     private HealthWatch(HealthService health, String service, Flow.Subscriber<? super byte[]> caller) {
         this.health = health;
@@ -50,7 +50,10 @@ final class HealthWatch implements Flow.Subscription {
         end();
     }
 
-    /** Sends the latest change. One thread at a time sends. Other threads leave their changes to it. */
+    /**
+     * Sends the latest status. Only one thread at a time sends. If another thread is sending, that thread sends this
+     * change too.
+     */
     void changed() {
         if (changes.getAndIncrement() != 0) {
             return;

@@ -1,5 +1,5 @@
 /**
- * Reports whether this server accepts calls to load balancers and probes, as {@code grpc.health.v1}
+ * Reports to load balancers and probes whether this server accepts calls, as {@code grpc.health.v1}
  * (docs/wire-protocol.md 6.1).
  */
 @NullMarked

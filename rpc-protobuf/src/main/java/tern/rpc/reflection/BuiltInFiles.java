@@ -13,7 +13,10 @@ import com.google.protobuf.DescriptorProtos.ServiceDescriptorProto;
 import java.util.List;
 import java.util.Map;
 
-/** The published files of services whose messages are encoded without protobuf (docs/wire-protocol.md 6). */
+/**
+ * The published {@code .proto} files of the services whose messages Tern encodes without protobuf
+ * (docs/wire-protocol.md 6).
+ */
 final class BuiltInFiles {
 
     private static final String HEALTH = "grpc.health.v1.Health";
@@ -28,7 +31,7 @@ final class BuiltInFiles {
 
     private BuiltInFiles() {}
 
-    /** The name of the reflection service in a version. */
+    /** Returns the name of the reflection service of this version. */
     static String reflectionService(String version) {
         return "grpc.reflection." + version + ".ServerReflection";
     }

@@ -3,7 +3,10 @@ package tern.rpc.reflection;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** One stream of requests with its answers. Used by one thread at a time. */
+/**
+ * One call to the reflection service: a stream of requests and their answers. Only one thread at a time uses an
+ * instance.
+ */
 final class Conversation implements Flow.Subscriber<byte[]> {
 
     private final Flow.Subscriber<? super byte[]> caller;

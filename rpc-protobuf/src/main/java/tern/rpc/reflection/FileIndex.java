@@ -21,8 +21,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An index of protobuf files and their declarations, by full names. Filled at start-up, then constant. If two files
- * have the same name, or declare the same name, the first file is used.
+ * An index of protobuf files and their declarations, by full name. It is filled at startup and does not change
+ * afterwards. If two files have the same name, or declare the same name, the file that was added first is used.
  */
 final class FileIndex {
 
@@ -32,7 +32,7 @@ final class FileIndex {
     private final Map<String, String> fileBySymbol = new HashMap<>();
     private final Set<String> messages = new HashSet<>();
 
-    /** The names of files by message and extension number. */
+    /** The names of files, by message name and extension number. */
     private final Map<String, SortedMap<Integer, String>> extensions = new HashMap<>();
 
     /** Adds a file without its dependencies. */
@@ -69,8 +69,8 @@ final class FileIndex {
     }
 
     /**
-     * Adds an enum. The names of its values belong to the scope of the enum, not to the enum itself (descriptor.proto,
-     * EnumValueDescriptorProto).
+     * Adds an enum. The names of its values belong to the scope that encloses the enum, not to the enum itself
+     * (descriptor.proto, EnumValueDescriptorProto).
      */
     private void addEnum(String file, String scope, EnumDescriptorProto enumeration) {
         addSymbol(file, scope, enumeration.getName());
@@ -93,13 +93,13 @@ final class FileIndex {
         return fullName;
     }
 
-    /** Returns the name if there is such a file, otherwise null. */
+    /** Returns the name if the index contains a file with this name, otherwise null. */
     @Nullable
     String file(String name) {
         return files.containsKey(name) ? name : null;
     }
 
-    /** The file that declares this name, or null. */
+    /** Returns the name of the file that declares this symbol; null if no file does. */
     @Nullable
     String fileOf(String symbol) {
         return fileBySymbol.get(symbol);
@@ -114,12 +114,12 @@ final class FileIndex {
         return messages.contains(name);
     }
 
-    /** The extension numbers of a message, ascending. */
+    /** Returns the extension numbers of a message in ascending order. */
     Collection<Integer> extensionNumbers(String message) {
         return extensions.getOrDefault(message, new TreeMap<>()).keySet();
     }
 
-    /** The encoded file, followed by each of its dependencies once. */
+    /** Returns the encoded file, then each of its dependencies once. */
     List<byte[]> withDependencies(String name) {
         Set<String> reached = new LinkedHashSet<>(List.of(name));
         List<String> open = new ArrayList<>(reached);

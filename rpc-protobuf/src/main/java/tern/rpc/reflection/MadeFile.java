@@ -22,8 +22,8 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 
 /**
- * A generated file for a service without a file. Each method has its Java signature as a comment, because {@code Value}
- * contains little information.
+ * A generated protobuf file for a service that has none. The Java signature of each method is added as a comment,
+ * because the type {@code Value} contains little information.
  */
 final class MadeFile {
 
@@ -33,7 +33,7 @@ final class MadeFile {
     private static final Pattern PACKAGE = Pattern.compile("\\b[a-z]\\w*\\.");
 
     /**
-     * The numbers of the field "service" of a file and the field "method" of a service, for the paths of comments
+     * The field numbers of FileDescriptorProto.service and ServiceDescriptorProto.method, for the paths of comments
      * (descriptor.proto).
      */
     private static final int FILE_SERVICE = 6;
@@ -49,7 +49,10 @@ final class MadeFile {
         this.service = service;
     }
 
-    /** The file; null if protobuf does not permit the service's name, or no method can be described. */
+    /**
+     * Returns the generated file; null if protobuf does not permit the service's name, or if no method can be
+     * described.
+     */
     static @Nullable MadeFile of(ServiceDescriptor service) {
         if (!FULL_NAME.matcher(service.name()).matches()) {
             return null;
@@ -115,7 +118,7 @@ final class MadeFile {
         return parameters.size() == 1 ? Value.getDescriptor() : ListValue.getDescriptor();
     }
 
-    /** The signature without package names. */
+    /** Returns the Java signature of a method without package names. */
     private static String signature(MethodDescriptor method) {
         String full = IntStream.range(0, method.parameters().size())
                 .mapToObj(i -> method.parameters().get(i) + " "

@@ -4,13 +4,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 
-/** Answers requests for descriptions. Immutable. */
+/** Answers reflection requests, which ask for services, files and symbols. Immutable. */
 final class Reflection {
 
     private final Set<String> services;
     private final FileIndex files;
 
-    /** @param services the names of the services, in the order of the answer */
+    /** @param services the names of the services, in the order in which they are listed */
     Reflection(Set<String> services, FileIndex files) {
         this.services = services;
         this.files = files;
@@ -19,7 +19,7 @@ final class Reflection {
     /**
      * Answers a request.
      *
-     * @throws tern.rpc.RpcException INVALID_ARGUMENT if it is not a reflection request
+     * @throws tern.rpc.RpcException INVALID_ARGUMENT if the bytes are not a reflection request
      */
     byte[] answer(byte[] bytes) {
         ReflectionRequest request = ReflectionRequest.read(bytes);

@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.Collection;
 import tern.rpc.StatusCode;
 
-/** Encodes the answer to one request: a ServerReflectionResponse (grpc/reflection/v1/reflection.proto). */
+/** Encodes the answer to one reflection request: a ServerReflectionResponse (grpc/reflection/v1/reflection.proto). */
 final class ReflectionAnswer {
 
     private static final int VALID_HOST = 1;
@@ -23,7 +23,7 @@ final class ReflectionAnswer {
         this.request = request;
     }
 
-    /** @param files encoded FileDescriptorProtos, the requested one first */
+    /** @param files the encoded FileDescriptorProtos, the requested file first */
     byte[] files(Collection<byte[]> files) {
         return answer(FILE_DESCRIPTOR_RESPONSE, out -> {
             for (byte[] file : files) {
@@ -77,7 +77,7 @@ final class ReflectionAnswer {
             content.writeTo(out);
             out.flush();
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // cannot happen in memory
+            throw new UncheckedIOException(e); // Writing to memory never throws an IOException.
         }
         return bytes.toByteArray();
     }

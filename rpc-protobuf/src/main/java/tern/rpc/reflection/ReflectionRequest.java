@@ -7,10 +7,10 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * A request.
+ * A decoded ServerReflectionRequest.
  *
- * @param bytes the whole request, which the answer contains
- * @param name the name of a file, a symbol or a message; empty for a list of services
+ * @param bytes the encoded request, which the answer repeats
+ * @param name the name of a file, a symbol or a message; empty if the request asks for the list of services
  * @param number the number of an extension
  */
 record ReflectionRequest(byte[] bytes, String host, Kind kind, String name, int number) {
@@ -24,7 +24,7 @@ record ReflectionRequest(byte[] bytes, String host, Kind kind, String name, int 
         NOTHING
     }
 
-    // Tags of ServerReflectionRequest and ExtensionRequest (grpc/reflection/v1/reflection.proto).
+    // The tags of ServerReflectionRequest and ExtensionRequest (grpc/reflection/v1/reflection.proto).
     private static final int HOST = 1 << 3 | 2;
     private static final int FILE_BY_FILENAME = 3 << 3 | 2;
     private static final int FILE_CONTAINING_SYMBOL = 4 << 3 | 2;
@@ -37,7 +37,7 @@ record ReflectionRequest(byte[] bytes, String host, Kind kind, String name, int 
     /**
      * Decodes a request.
      *
-     * @throws RpcException INVALID_ARGUMENT if the bytes are not such a message
+     * @throws RpcException INVALID_ARGUMENT if the bytes are not a ServerReflectionRequest
      */
     static ReflectionRequest read(byte[] bytes) {
         try {

@@ -14,13 +14,13 @@ import tern.rpc.endpoint.Attributes;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Server reflection: tools such as grpcurl list the services and their messages. Every caller can read the names and
- * types of all services, so reflection is exported only on request.
+ * The gRPC server reflection service, with which tools such as grpcurl list the services and their messages. Reflection
+ * is exported only on request, because every caller can then read the names and types of all services.
  *
- * <p>A service with protobuf messages is described by its own file, or by a generated one. A plain Java interface is
- * described by a generated file. There a method takes a {@code google.protobuf.Value} for its only parameter, or a
- * {@code ListValue} for none or several, and returns a {@code Value}; Triple serves both. Overloaded methods, and names
- * that protobuf does not permit, are omitted.
+ * <p>A service with protobuf messages is described by its own {@code .proto} file, or by a generated file if it has
+ * none. A plain Java interface is always described by a generated file: a method with one parameter takes a {@code
+ * google.protobuf.Value}, a method with none or several takes a {@code ListValue}, and both return a {@code Value}.
+ * Triple accepts these messages. Overloaded methods, and names that protobuf does not permit, are omitted.
  */
 public final class ReflectionService {
 
@@ -36,9 +36,9 @@ public final class ReflectionService {
     }
 
     /**
-     * The exports of both versions of the reflection service.
+     * Returns the exports of both versions of the reflection service.
      *
-     * @param services the services to describe; reflection itself is added
+     * @param services the services to describe; the reflection services are added
      */
     public static List<ServiceExport> of(Collection<ServiceExport> services) {
         Set<String> names = new TreeSet<>(List.of(V1.name(), V1_ALPHA.name()));
@@ -61,7 +61,7 @@ public final class ReflectionService {
                 Attributes.DEFAULT_WEIGHT);
     }
 
-    /** Publishes one answer for each request. The next request is read when an answer is requested. */
+    /** Publishes one answer for each request. Reads the next request only when the caller requests an answer. */
     private static Flow.Publisher<byte[]> answers(Flow.Publisher<byte[]> requests, Reflection reflection) {
         return caller -> requests.subscribe(new Conversation(caller, reflection));
     }

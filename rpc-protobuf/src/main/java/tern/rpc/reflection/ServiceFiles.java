@@ -13,7 +13,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.Payload;
 import tern.rpc.ValueType;
 
-/** Finds or generates the file of each service. Each instance is used once. */
+/** Finds or generates the protobuf file of each service. An instance is used only once. */
 final class ServiceFiles {
 
     private final FileIndex index = new FileIndex();
@@ -21,7 +21,7 @@ final class ServiceFiles {
 
     private ServiceFiles() {}
 
-    /** The files of all services that can be described, with all dependencies. */
+    /** Returns the files of all services that can be described, with all dependencies. */
     static FileIndex of(List<tern.rpc.ServiceDescriptor> services) {
         ServiceFiles files = new ServiceFiles();
         services.forEach(files::add);
@@ -52,7 +52,9 @@ final class ServiceFiles {
         }
     }
 
-    /** The generated file that declares both the service and one of its messages; null if there is none. */
+    /**
+     * Returns the protobuf file that declares both the service and one of its messages; null if there is no such file.
+     */
     private static @Nullable FileDescriptor declaring(tern.rpc.ServiceDescriptor service) {
         for (FileDescriptor file : filesOfMessages(service)) {
             for (ServiceDescriptor declared : file.getServices()) {
@@ -81,7 +83,7 @@ final class ServiceFiles {
         return files;
     }
 
-    /** The descriptor of a generated class; null for the lite runtime, which has none. */
+    /** Returns the descriptor of a generated class; null for classes of the lite runtime, which have no descriptor. */
     static @Nullable Descriptor message(ValueType type) {
         try {
             Object message = type.raw().getMethod("getDefaultInstance").invoke(null);

@@ -50,7 +50,10 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
 
-/** Tests gRPC services, health and reflection without a network. Tern's client sends and receives bytes. */
+/**
+ * Tests gRPC services, health and reflection over the in-memory transport. Tern's client sends and receives encoded
+ * messages.
+ */
 @Timeout(60)
 class ServicesInMemoryTest {
 
@@ -205,7 +208,7 @@ class ServicesInMemoryTest {
         });
     }
 
-    /** Returns a handler without stubs, whose listener sends each request back. */
+    /** Returns a handler without generated stubs. Its listener sends each request back. */
     private static ServerCallHandler<String, String> echo() {
         return new ServerCallHandler<>() {
             @Override
@@ -243,7 +246,7 @@ class ServicesInMemoryTest {
 
         @Override
         public void onError(Throwable failure) {
-            // the caller has cancelled
+            // The caller has cancelled the call.
         }
 
         @Override

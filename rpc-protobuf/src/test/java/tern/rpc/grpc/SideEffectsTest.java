@@ -33,7 +33,7 @@ class SideEffectsTest {
         }
     }
 
-    /** The schema of generated code. There it is private as well. */
+    /** Resembles the schema class of generated code, which is private as well. */
     private record Schema(Descriptors.MethodDescriptor getMethodDescriptor) {}
 
     private static tern.rpc.MethodDescriptor exported(MethodDescriptor.Builder<byte[], byte[]> method) {

@@ -42,7 +42,7 @@ import tern.rpc.WireName;
 import tern.rpc.health.HealthService;
 import tern.rpc.server.ServiceExport;
 
-/** Reads the reflection of the services with gRPC's generated classes. */
+/** Reads the answers of the reflection services with gRPC's generated classes. */
 class ReflectionServiceTest {
 
     @WireName("tern.rpc.reflection.Shop")
@@ -310,7 +310,7 @@ class ReflectionServiceTest {
                 .isEqualTo(plain(publishedAlpha));
     }
 
-    /** Removes names of files, options, and derived names, which differ between descriptors. */
+    /** Removes file names, options, and derived names, which may differ between equivalent descriptors. */
     private static FileDescriptorProto plain(FileDescriptorProto file) {
         FileDescriptorProto.Builder plain =
                 file.toBuilder().clearOptions().clearName().clearSyntax();
@@ -435,7 +435,7 @@ class ReflectionServiceTest {
         return files;
     }
 
-    /** Returns the requested file, built only from its dependencies, as a command-line tool does. */
+    /** Returns the requested file, built only from the dependencies in the answer, as a command-line tool does. */
     private static FileDescriptor file(ServerReflectionRequest request, ServiceExport... exports) throws Exception {
         List<FileDescriptorProto> files = protos(request, exports);
         Map<String, FileDescriptorProto> byName = new HashMap<>();

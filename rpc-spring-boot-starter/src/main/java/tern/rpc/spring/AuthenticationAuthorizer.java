@@ -14,12 +14,17 @@ import tern.rpc.RpcAuthorizer;
  * Authenticates callers with Spring Security. The {@link Authentication} becomes {@link
  * tern.rpc.ServerContext#principal()} and is set in the security context of the thread that runs the method, so {@code
  * @PreAuthorize} and similar annotations work.
- * <pre>{@code
  *
- * @Bean RpcAuthorizer rpcSecurity(AuthenticationManager manager) { return new AuthenticationAuthorizer( manager, call
- *     -> call.bearerToken() == null ? null : new BearerTokenAuthenticationToken(call.bearerToken())); } }</pre>
+ * <pre>
+ * &#64;Bean
+ * RpcAuthorizer rpcSecurity(AuthenticationManager manager) {
+ *     return new AuthenticationAuthorizer(
+ *             manager,
+ *             call -&gt; call.bearerToken() == null ? null : new BearerTokenAuthenticationToken(call.bearerToken()));
+ * }
+ * </pre>
  *
- * <p>Needs {@code spring-security-core}. Thread-safe if the manager and the function are.
+ * <p>Needs {@code spring-security-core}. Thread-safe if the manager and the function are thread-safe.
  */
 public final class AuthenticationAuthorizer implements RpcAuthorizer {
 
@@ -27,9 +32,11 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
     private final Function<CallHead, @Nullable Authentication> shown;
 
     /**
-     * @param manager the manager that authenticates; the worker of the call waits for it
-     * @param shown extracts the credentials of a call, such as a bearer token or the principal of its certificate; null
-     *     refuses the call as UNAUTHENTICATED
+     * Creates an authorizer.
+     *
+     * @param manager the manager that authenticates callers; the worker of the call waits for its result
+     * @param shown extracts the credentials of a call, such as a bearer token or the principal of its certificate; if
+     *     it returns null, the call is refused as UNAUTHENTICATED
      */
     public AuthenticationAuthorizer(AuthenticationManager manager, Function<CallHead, @Nullable Authentication> shown) {
         this.manager = manager;
@@ -46,8 +53,8 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
         try {
             found = manager.authenticate(credentials);
         } catch (AuthenticationServiceException e) {
-            throw e; // the authentication itself failed, which is not the caller's fault
-        } catch (AuthenticationException e) { // the message of the exception may contain the credentials
+            throw e; // The authentication could not be performed, which is not the caller's fault.
+        } catch (AuthenticationException e) { // The exception's message may contain the credentials.
             throw RpcAuthorizer.unauthenticated(call + " was refused: its credentials are not accepted");
         }
         if (found == null || !found.isAuthenticated()) {

@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Value;
 
 /**
- * Injects the port of the RPC server, for tests with {@code rpc.server.port=0}. The port is known only after the start
- * of the application. Therefore only later injection points, such as fields of a test class, can use it.
+ * Injects the port of the RPC server into tests that set {@code rpc.server.port=0}. The port is known only after the
+ * application has started, so only later injection points, such as fields of a test class, can use this annotation.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

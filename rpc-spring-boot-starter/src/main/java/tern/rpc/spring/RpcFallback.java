@@ -9,12 +9,13 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.stereotype.Component;
 
 /**
- * Marks a bean that answers calls of {@link RpcReference}s if no provider takes them: after UNAVAILABLE, and after
- * DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method certainly did not run. The bean implements the interface of
- * the service. It is never injected in place of the reference. On a class, the annotation makes it a component.
+ * Declares a bean that answers calls of {@link RpcReference}s if no provider answers them: after UNAVAILABLE, and after
+ * DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method has certainly not run. The bean implements the interface of
+ * the service. It is never injected in place of the reference. If this annotation is on a class, the class becomes a
+ * component.
  *
  * <p>The meter {@code rpc.client.requests} still counts the failure of the call. {@code rpc.client.fallbacks} counts
- * the calls that a fallback answered. Streams have no fallback.
+ * the calls that a fallback answered. Fallbacks do not apply to streams.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -22,16 +23,22 @@ import org.springframework.stereotype.Component;
 @Component
 public @interface RpcFallback {
 
-    /** The interface of the service. */
+    /** The service interface that the fallback implements. */
     Class<?> forInterface();
 
-    /** The group of the references. May contain placeholders. Empty for references without a group. */
+    /**
+     * The group of the references whose calls the fallback answers. May contain placeholders. Empty for references
+     * without a group.
+     */
     String group() default "";
 
-    /** The version of the references. May contain placeholders. Empty for references without a version. */
+    /**
+     * The version of the references whose calls the fallback answers. May contain placeholders. Empty for references
+     * without a version.
+     */
     String version() default "";
 
-    /** The name of the bean; derived from the class name if empty. */
+    /** The name of the bean. If empty, the name is derived from the class name. */
     @AliasFor(annotation = Component.class, attribute = "value")
     String beanName() default "";
 }

@@ -9,15 +9,15 @@ import org.springframework.beans.factory.annotation.Autowired;
 
 /**
  * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean}
- * method. References with the same settings share a proxy. {@code Optional}, {@code ObjectProvider} and {@code
- * Provider} of the interface also contain it.
+ * method. References with the same settings share a proxy. The injection point may also be an {@code Optional}, {@code
+ * ObjectProvider} or {@code Provider} of the service interface.
  *
- * <p>A local bean of the interface does not replace the proxy and is still injected by {@code @Autowired}. There are
+ * <p>A local bean of the interface does not replace the proxy; {@code @Autowired} still injects that bean. There are
  * two exceptions: beans that a test overrides ({@code @MockitoBean}, {@code @TestBean}), and {@code @Primary} beans
  * that are not an {@link RpcService} and do not contain the reference themselves. An override with a name replaces only
- * references of this name: the name of the field or parameter, or {@link #name()}.
+ * references with the same name: the name of the field or parameter, or {@link #name()}.
  *
- * <p>Every text may contain placeholders. Settings of {@code rpc.client.services.<name>.*} take precedence over the
+ * <p>All texts may contain placeholders. The properties {@code rpc.client.services.<name>.*} take precedence over the
  * annotation.
  */
 @Documented
@@ -27,15 +27,16 @@ import org.springframework.beans.factory.annotation.Autowired;
 public @interface RpcReference {
 
     /**
-     * The {@code <name>} of {@code rpc.client.services.<name>.*}. If empty, it is the simple name of the interface. For
-     * example, {@code user-service}, {@code userService} and {@code UserService} all stand for {@code UserService}.
+     * The {@code <name>} in the properties {@code rpc.client.services.<name>.*}. If empty, the simple name of the
+     * interface is used. The notation does not matter: {@code user-service}, {@code userService} and {@code
+     * UserService} are the same name.
      */
     String name() default "";
 
-    /** Selects the export to call. Empty for none. */
+    /** The group of the export to call. Empty for an export without a group. */
     String group() default "";
 
-    /** Selects the export to call. Empty for none. */
+    /** The version of the export to call. Empty for an export without a version. */
     String version() default "";
 
     /**
@@ -47,19 +48,23 @@ public @interface RpcReference {
     /**
      * The addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port}, {@code
      * tri://host:port} or {@code http://host:port}, each optionally with {@code ?weight=50}. The default port is 20880.
-     * {@code local} is the server of the same application, called in memory. If empty, {@code rpc.client.url} applies.
+     * {@code local} means the server of the same application, which is called in memory. If empty, {@code
+     * rpc.client.url} applies.
      */
     String url() default "";
 
     /**
-     * The protocol of addresses that name none: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http} for
-     * JSON over HTTP/1.1. If empty, {@code dubbo}.
+     * The protocol for addresses without a protocol: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http}
+     * for JSON over HTTP/1.1. If empty, {@code dubbo}.
      */
     String protocol() default "";
 
-    /** Whether the start fails if no provider can be reached. */
+    /** Whether the application fails to start if no provider can be reached. */
     boolean check() default false;
 
-    /** The number of dedicated sockets to each provider; 0 to share one socket with other references. */
+    /**
+     * The number of connections to each provider that only this reference uses; 0 to share one connection with other
+     * references.
+     */
     int connections() default 0;
 }

@@ -2,7 +2,7 @@ package tern.sample.api;
 
 import tern.rpc.RpcMethod;
 
-/** Returns its argument. Load tests use it to measure a call without work. */
+/** A service that returns its argument. Load tests use it to measure calls that do no work. */
 public interface EchoService {
 
     @RpcMethod(readOnly = true)

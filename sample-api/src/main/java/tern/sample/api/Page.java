@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** One page of a list of results. It is a bean, because every compared serializer supports beans. */
+/** One page of a list of results. The class is a bean, because all compared serializers support beans. */
 public final class Page<T> implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -22,7 +22,7 @@ public final class Page<T> implements Serializable {
         this.result = result;
     }
 
-    /** Number of this page; the first one is 1. */
+    /** The number of this page; the first page is 1. */
     public int getPageNo() {
         return pageNo;
     }
@@ -31,7 +31,7 @@ public final class Page<T> implements Serializable {
         this.pageNo = pageNo;
     }
 
-    /** Total number of results on all pages. */
+    /** The total number of results on all pages. */
     public int getTotal() {
         return total;
     }

@@ -8,10 +8,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value with nested values.
+ * A value that contains other values.
  *
- * @param addresses addresses by purpose, such as "home"
- * @param manager null for the head of the company
+ * @param addresses the addresses by purpose, such as "home"
+ * @param manager the manager; null for the head of the company
  */
 public record Person(
         String name,

@@ -5,8 +5,8 @@ import java.io.Serializable;
 /**
  * The agent that was chosen for a task.
  *
- * @param candidates number of agents that were compared
- * @param load number of tasks that the chosen agent had before
+ * @param candidates the number of agents that were compared
+ * @param load the number of tasks that the agent had before this task
  */
 public record ScheduleResult(String requestId, long agentId, String agentName, int candidates, int load)
         implements Serializable {}

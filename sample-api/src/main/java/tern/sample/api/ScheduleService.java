@@ -3,8 +3,9 @@ package tern.sample.api;
 import tern.rpc.RpcMethod;
 
 /**
- * Assigns a task to the least busy of several agents. Its cost is typical of a busy service: one authorization over
- * HTTP, 40 keys from Redis, three SQL statements, a few log lines, and one task for a bounded pool.
+ * Assigns a task to the least busy of several agents. A call is as expensive as a call of a typical busy service: it
+ * makes one HTTP request for authorization, reads 40 keys from Redis, runs three SQL statements, writes a few log
+ * lines, and submits one task to a bounded pool.
  */
 public interface ScheduleService {
 

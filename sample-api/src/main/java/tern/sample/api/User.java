@@ -9,8 +9,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A user with the twelve fields of the benchmark that Apache Dubbo publishes. It is a bean, because every compared
- * serializer supports beans.
+ * A user with the twelve fields of the benchmark that Apache Dubbo publishes. The class is a bean, because all compared
+ * serializers support beans.
  */
 public final class User implements Serializable {
 
@@ -86,7 +86,7 @@ public final class User implements Serializable {
         this.address = address;
     }
 
-    /** URL of a picture. */
+    /** The URL of a picture of the user. */
     public String getIcon() {
         return icon;
     }
@@ -95,7 +95,7 @@ public final class User implements Serializable {
         this.icon = icon;
     }
 
-    /** Ids of the user's permissions. */
+    /** The ids of the user's permissions. */
     public List<Integer> getPermissions() {
         return permissions;
     }
@@ -104,7 +104,7 @@ public final class User implements Serializable {
         this.permissions = permissions;
     }
 
-    /** The status: 1 for an active user. */
+    /** The status: 1 if the user is active. */
     public int getStatus() {
         return status;
     }

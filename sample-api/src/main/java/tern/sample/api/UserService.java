@@ -3,16 +3,13 @@ package tern.sample.api;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 
-/**
- * Manages users by mail address, number and page. These are the four calls of the benchmark that Apache Dubbo
- * publishes.
- */
+/** Finds and creates users. The four methods are those of the benchmark that Apache Dubbo publishes. */
 public interface UserService {
 
-    /** Number of users on a full page of {@link #listUser}. */
+    /** The number of users on a full page of {@link #listUser}. */
     int PAGE_SIZE = 15;
 
-    /** Returns whether a user is registered with this mail address. */
+    /** Returns whether a user with this mail address is registered. */
     @RpcMethod(readOnly = true)
     boolean existUser(String email);
 
@@ -23,7 +20,7 @@ public interface UserService {
      */
     boolean createUser(User user);
 
-    /** Returns the user with this number, or null. */
+    /** Returns the user with this number; null if there is none. */
     @RpcMethod(readOnly = true)
     @Nullable
     User getUser(long id);
@@ -31,7 +28,7 @@ public interface UserService {
     /**
      * Returns one page of users, ordered by number.
      *
-     * @param pageNo number of the page; the first one is 1
+     * @param pageNo the number of the page; the first page is 1
      */
     @RpcMethod(readOnly = true)
     Page<User> listUser(int pageNo);

@@ -1,4 +1,4 @@
-/** The contract of the sample applications: three services and their values. */
+/** The interfaces and values that the sample applications share: three services and their arguments and results. */
 @NullMarked
 package tern.sample.api;
 

@@ -11,8 +11,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 public class ConsumerApplication {
 
     /**
-     * Starts the application. If {@code load.rate} is set, it runs this load and exits with 0 if the load reached the
-     * target, otherwise with 1.
+     * Starts the application. If {@code load.rate} is set, the application runs a load at that rate, then exits with 0
+     * if the load reached its target, otherwise with 1.
      */
     public static void main(String[] args) throws InterruptedException, IOException {
         ConfigurableApplicationContext context = SpringApplication.run(ConsumerApplication.class, args);

@@ -9,18 +9,18 @@ import tern.rpc.load.Load;
 import tern.rpc.load.Target;
 
 /**
- * Settings of the load.
+ * The settings of the load.
  *
- * @param rate calls a second; without it a load starts only by {@code POST /load}
+ * @param rate the number of calls per second; if it is not set, a load starts only through {@code POST /load}
  * @param scenario the calls of the load
- * @param duration time of the measurement
- * @param warmUp time before the measurement; the rate rises during its first half
- * @param users threads that call
- * @param targetQps target of successful calls a second; by default the rate
- * @param targetLatency target of the 99th percentile
- * @param keepRunning whether the application stays after the run and shows the result at {@code /}
- * @param reportFile file for the progress and the table, instead of standard output
- * @param resultFile file for PASS or FAIL, written at the end of the run
+ * @param duration the duration of the measurement
+ * @param warmUp the time before the measurement, in whose first half the rate rises
+ * @param users the number of threads that make calls
+ * @param targetQps the target number of successful calls per second; by default the rate
+ * @param targetLatency the target of the 99th percentile
+ * @param keepRunning whether the application keeps running after the load and shows the result at {@code /}
+ * @param reportFile the file for the progress and the table, instead of standard output
+ * @param resultFile the file for PASS or FAIL, which is written at the end of the run
  */
 @ConfigurationProperties("load")
 record LoadProperties(

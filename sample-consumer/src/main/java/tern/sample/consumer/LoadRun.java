@@ -15,7 +15,7 @@ import tern.rpc.load.Load;
 import tern.rpc.load.OpenLoopDriver;
 import tern.rpc.load.Tally;
 
-/** Runs the load that {@link LoadProperties} describes, at the start or on request, and keeps the last report. */
+/** Runs the load that {@link LoadProperties} describes, at startup or on request, and keeps the last report. */
 @Component
 public class LoadRun implements DisposableBean {
 
@@ -41,7 +41,7 @@ public class LoadRun implements DisposableBean {
         return properties.keepRunning();
     }
 
-    /** Returns the report of the last run, or null if none has ended. */
+    /** Returns the report of the last run; null if no run has ended. */
     public @Nullable LatencyReport report() {
         return report;
     }
@@ -49,7 +49,7 @@ public class LoadRun implements DisposableBean {
     /**
      * Runs the load once and blocks until it has ended.
      *
-     * @return whether the run passed; false if it was stopped
+     * @return whether the run reached its target; false if the run was stopped
      */
     boolean run() throws InterruptedException, IOException {
         Path reportFile = properties.reportFile();
@@ -81,7 +81,7 @@ public class LoadRun implements DisposableBean {
     }
 
     /**
-     * Runs the load again with this rate and the other properties. Blocks until it has ended.
+     * Runs the load again at the given rate, with all other properties unchanged. Blocks until the run has ended.
      *
      * @throws IllegalStateException if another run has not ended
      */

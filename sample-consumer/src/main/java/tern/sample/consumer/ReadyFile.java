@@ -7,7 +7,9 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
-/** Writes {@code pid} and {@code http.port} to the file {@code sample.ready-file} for scripts. */
+/**
+ * Writes {@code pid} and {@code http.port} to the file that the property {@code sample.ready-file} names, for scripts.
+ */
 @Component
 class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
 

@@ -18,17 +18,17 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * The mix of calls of the demo, in percent. Most calls are short reads, one in ten writes a row, and one in ten is the
- * expensive {@code schedule}. Every answer is checked.
+ * The mix of calls in the demo. Most calls are short reads, one in ten writes a row, and one in ten is the expensive
+ * {@code schedule}. Every answer is checked.
  */
 @Component
 class SampleScenario {
 
     /** The kind of load. */
     enum Kind {
-        /** All calls, chosen by their weights. */
+        /** All calls, chosen at random according to their weights. */
         MIX,
-        /** Only {@code schedule}. */
+        /** Only calls of {@code schedule}. */
         SCHEDULE
     }
 
@@ -49,7 +49,11 @@ class SampleScenario {
         this.schedule = schedule;
     }
 
-    /** @param run text that makes the written rows unique to this run */
+    /**
+     * Creates the calls of a load.
+     *
+     * @param run a text that makes the written rows unique to this run
+     */
     Scenario create(Kind kind, String run) {
         return kind == Kind.MIX ? mix(run) : scheduleAlone(run);
     }
@@ -147,7 +151,7 @@ class SampleScenario {
                 manager);
     }
 
-    /** Thrown if a call succeeded but its answer does not match the request. */
+    /** Thrown if a call succeeds but its answer does not match the request. */
     static final class WrongAnswerException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

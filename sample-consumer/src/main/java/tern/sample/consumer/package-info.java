@@ -1,4 +1,6 @@
-/** An application that calls the sample services, through an HTTP API and as a load at a constant rate. */
+/**
+ * An application that calls the sample services. Its calls come from an HTTP API, or from a load at a constant rate.
+ */
 @NullMarked
 package tern.sample.consumer;
 

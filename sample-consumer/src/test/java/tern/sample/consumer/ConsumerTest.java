@@ -41,8 +41,8 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * Tests the whole application and its load. The provider is a second application in the same process. It accepts calls
- * before the consumer starts, and stores nothing.
+ * Tests the whole application and its load. The provider is a second application in the same process, which accepts
+ * calls before the consumer starts and stores nothing.
  */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -50,7 +50,7 @@ import tern.sample.api.UserService;
             "load.rate=200",
             "load.warm-up=100ms",
             "load.duration=500ms",
-            // Long enough for a slow machine.
+            // The target is long enough for a slow machine.
             "load.target-latency=1m",
             "rpc.client.timeout=1m"
         })

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the messages of the script {@code demo} that appear before it builds or starts anything. */
+/** Tests the messages that the script {@code demo} prints before it builds or starts anything. */
 @DisabledOnOs(OS.WINDOWS)
 class DemoTest {
 
@@ -102,7 +102,10 @@ class DemoTest {
         }
     }
 
-    /** Runs the script from another folder, with the JDK of this test unless the environment names another one. */
+    /**
+     * Runs the script from another folder. The script uses the JDK of this test, unless the environment names another
+     * JDK.
+     */
     private Run demo(Map<String, String> environment, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(bash(), SCRIPT.toString()));
         command.addAll(List.of(arguments));

@@ -12,8 +12,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes {@code pid}, {@code http.port} and {@code rpc.port} to the properties file {@code sample.ready-file} for
- * scripts. The file becomes visible, with its whole content, after both ports accept connections.
+ * Writes {@code pid}, {@code http.port} and {@code rpc.port} to the file that the property {@code sample.ready-file}
+ * names, for scripts. The file becomes visible, with its complete content, when both ports accept connections.
  */
 @Component
 class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {

@@ -1,4 +1,4 @@
-/** An application that provides the sample services with real databases. */
+/** An application that provides the sample services with a real database and a real Redis. */
 @NullMarked
 package tern.sample.provider;
 

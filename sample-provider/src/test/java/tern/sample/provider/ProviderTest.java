@@ -40,7 +40,9 @@ import tern.sample.api.ScheduleService;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** Tests the services with H2, a real Redis and the authorization stub, called in process. */
+/**
+ * Tests the services with H2, a real Redis and the authorization stub. The test calls the services in the same process.
+ */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
@@ -187,7 +189,7 @@ class ProviderTest {
                         ScheduleException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_AGENT));
     }
 
-    /** Waits for earlier tasks. The barrier opens only when all threads of the pool wait at it. */
+    /** Waits until earlier tasks have ended. The barrier opens only when all threads of the pool wait at it. */
     private void awaitBindTasks() throws Exception {
         CyclicBarrier everyThread = new CyclicBarrier(bind.getCorePoolSize() + 1);
         for (int i = 0; i < bind.getCorePoolSize(); i++) {

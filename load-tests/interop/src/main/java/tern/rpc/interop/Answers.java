@@ -17,17 +17,22 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
     private final BlockingQueue<Event<R>> events = new LinkedBlockingQueue<>();
     private volatile Flow.@Nullable Subscription subscription;
 
-    /** A message, a failure, or the end of the stream if both are null. */
+    /** A message, a failure, or, if both are null, the end of the stream. */
     private record Event<R>(@Nullable R value, @Nullable Throwable failure) {}
 
-    /** Subscribes and requests all messages. */
+    /** Subscribes to the publisher and requests all messages. */
     static <R> Answers<R> of(Flow.Publisher<R> publisher) {
         Answers<R> answers = new Answers<>();
         publisher.subscribe(answers);
         return answers;
     }
 
-    /** @throws Throwable the failure of the call; AssertionError if the stream ended or no message arrived in time */
+    /**
+     * Returns the next message.
+     *
+     * @throws Throwable the failure of the call; an AssertionError if the stream has ended or no message arrives in
+     *     time
+     */
     R next() throws Throwable {
         R value = await();
         if (value == null) {
@@ -36,7 +41,7 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
         return value;
     }
 
-    /** Reads all messages until the end of the stream. */
+    /** Returns all remaining messages, after the end of the stream. */
     List<R> rest() throws Throwable {
         List<R> rest = new ArrayList<>();
         for (R value = await(); value != null; value = await()) {

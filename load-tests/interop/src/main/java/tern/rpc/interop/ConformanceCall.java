@@ -63,7 +63,10 @@ final class ConformanceCall {
                 .build();
     }
 
-    /** Returns the payload of a later answer in a full-duplex stream: the requests since the previous answer. */
+    /**
+     * Returns the payload of an answer in a full-duplex stream, except the first answer. It contains the requests since
+     * the previous answer.
+     */
     ConformancePayload requests(ByteString data) {
         return ConformancePayload.newBuilder()
                 .setData(data)
@@ -71,13 +74,18 @@ final class ConformanceCall {
                 .build();
     }
 
-    /** Returns the payload of a later answer without new requests. */
+    /**
+     * Returns the payload of an answer, except the first answer, in a stream that is not full-duplex. It contains only
+     * the data.
+     */
     static ConformancePayload only(ByteString data) {
         return ConformancePayload.newBuilder().setData(data).build();
     }
 
     /**
-     * @param first whether the error is the first answer; it then also contains the requests
+     * Returns the failure of the call.
+     *
+     * @param first whether the failure is the first answer; if true, it also contains headers, timeout and requests
      */
     RpcException failure(Error error, boolean first) {
         List<StatusDetail> details = new ArrayList<>();

@@ -9,8 +9,8 @@ import tern.rpc.Metadata;
 import tern.rpc.interop.conformance.Header;
 
 /**
- * Converts between Tern's metadata and the headers of the conformance suite. The suite writes them as on the wire:
- * binary values in base64, under a name that ends in {@code -bin}.
+ * Converts between Tern's metadata and the headers of the conformance suite. The suite writes headers as they are sent:
+ * binary values in base64, with a name that ends in {@code -bin}.
  */
 final class ConformanceHeaders {
 
@@ -31,7 +31,7 @@ final class ConformanceHeaders {
         }
     }
 
-    /** Returns one header per name with its values in order. */
+    /** Returns one header for each name, with the values in their order. */
     static List<Header> of(Metadata metadata) {
         Map<String, Header.Builder> headers = new LinkedHashMap<>();
         metadata.forEach((name, value) -> {

@@ -10,8 +10,9 @@ import tern.rpc.interop.conformance.ConformancePayload;
 import tern.rpc.interop.conformance.StreamResponseDefinition;
 
 /**
- * The answers of a stream, which its first request defines. In a full-duplex stream each request gets one answer. The
- * remaining answers follow after the last request.
+ * The answers of a stream, which the first request of the stream defines. In a full-duplex stream, each request gets
+ * one answer, and the remaining answers are sent after the last request. In any other stream, all answers are sent
+ * after the last request.
  */
 final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
 
@@ -54,7 +55,7 @@ final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
         if (!bothWaysAtOnce) {
             sendHeaders();
         }
-        bothWaysAtOnce = false; // the remaining answers belong to no request
+        bothWaysAtOnce = false; // The remaining answers do not belong to a request.
         List<Answer<R>> answers = new ArrayList<>();
         while (answered < definition.getResponseDataCount()) {
             answers.add(next());
@@ -63,7 +64,7 @@ final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
         return answers;
     }
 
-    /** Must be called before all other methods. */
+    /** Sets the definition of the answers. Must be called before all other methods. */
     void define(StreamResponseDefinition given) {
         definition = given;
         call.metadata(given.getResponseHeadersList(), given.getResponseTrailersList());

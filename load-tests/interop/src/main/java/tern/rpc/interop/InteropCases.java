@@ -47,7 +47,11 @@ final class InteropCases {
         this.service = connection.refer(TestService.class);
     }
 
-    /** @throws Throwable if the case fails */
+    /**
+     * Runs the case with this name.
+     *
+     * @throws Throwable if the case fails
+     */
     void run(String name) throws Throwable {
         switch (name) {
             case "empty_unary" -> equal(service.emptyCall(Empty.getDefaultInstance()), Empty.getDefaultInstance());
@@ -283,7 +287,7 @@ final class InteropCases {
         }
     }
 
-    /** Requests that notice whether their subscriber cancels. */
+    /** A publisher of requests that records whether its subscriber cancels. */
     private static final class CancelSeen<Q> implements Flow.Publisher<Q> {
 
         private final SubmissionPublisher<Q> requests;

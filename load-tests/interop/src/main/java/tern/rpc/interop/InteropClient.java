@@ -5,7 +5,7 @@ import java.util.Map;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Runs one case of gRPC's interop suites against a server without TLS. It takes the flags that all such clients take,
+ * Runs one case of gRPC's interop suites against a server without TLS. Accepts the flags of the suites' other clients,
  * and exits with 0 if the case passes.
  *
  * <p>Usage: {@code InteropClient --server_host=H --server_port=N --test_case=NAME [--soak_iterations=N]}. Other flags

@@ -22,7 +22,9 @@ import tern.rpc.interop.conformance.UnaryRequest;
 import tern.rpc.interop.conformance.UnaryResponse;
 import tern.rpc.interop.conformance.UnaryResponseDefinition;
 
-/** Sends the answers that the requests of Connect's conformance suite define, with the data of the call. */
+/**
+ * Sends the answers that the requests of Connect's conformance suite define. The answers contain the data of the call.
+ */
 final class InteropConformanceService implements ConformanceService {
 
     private final ScheduledExecutorService timer;

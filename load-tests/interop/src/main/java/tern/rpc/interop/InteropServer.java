@@ -23,8 +23,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Serves the services of the public test suites, with health and reflection, on one port without TLS, until the process
- * is stopped.
+ * Serves the services of the public test suites, health and reflection on one port without TLS, until the process is
+ * stopped.
  *
  * <p>Usage: {@code InteropServer --port=N}; 0 chooses a free port. The server prints its port when it is ready.
  */
@@ -32,7 +32,7 @@ public final class InteropServer {
 
     private static final String PORT = "--port=";
 
-    /** Origin of the page of the browser suite. */
+    /** The origin of the browser suite's page. */
     private static final String PAGE = "http://127.0.0.1:18099";
 
     private InteropServer() {}

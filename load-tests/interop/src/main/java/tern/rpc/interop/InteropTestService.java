@@ -29,14 +29,17 @@ import tern.rpc.interop.testing.StreamingOutputCallRequest;
 import tern.rpc.interop.testing.StreamingOutputCallResponse;
 
 /**
- * The server side of gRPC's interop suites, as the document "Interoperability Test Case Descriptions" of the gRPC
- * project defines it.
+ * Implements the server side of gRPC's interop suites, as the gRPC project's document "Interoperability Test Case
+ * Descriptions" defines it.
  */
 final class InteropTestService implements TestService {
 
     private static final String ECHO_INITIAL = "x-grpc-test-echo-initial";
 
-    /** The name on the wire ends in {@code -bin}, like all names of binary headers. */
+    /**
+     * The name of a trailer with a binary value. On the wire the name ends in {@code -bin}, like the names of all
+     * binary headers.
+     */
     private static final String ECHO_TRAILING = "x-grpc-test-echo-trailing";
 
     private final ScheduledExecutorService timer;
@@ -169,7 +172,9 @@ final class InteropTestService implements TestService {
         @Override
         public void onSubscribe(Flow.Subscription given) {
             subscription = given;
-            given.request(1); // One at a time, because the context knows only whether the last request was compressed.
+            // The stream is read one request at a time, because the context knows only whether the last request was
+            // compressed.
+            given.request(1);
         }
 
         @Override

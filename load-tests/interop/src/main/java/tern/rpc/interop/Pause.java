@@ -6,7 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 
-/** Waits on the thread that serves a call until the time is over or the call is cancelled. */
+/** Blocks the thread that serves a call until the time is over or the call is cancelled. */
 final class Pause {
 
     private final CountDownLatch cancelled = new CountDownLatch(1);
@@ -15,7 +15,11 @@ final class Pause {
         context.onCancel(cancelled::countDown);
     }
 
-    /** @throws RpcException if the call is cancelled */
+    /**
+     * Blocks until the time is over.
+     *
+     * @throws RpcException if the call is cancelled
+     */
     void micros(long micros) {
         try {
             if (micros > 0 && cancelled.await(micros, TimeUnit.MICROSECONDS)) {

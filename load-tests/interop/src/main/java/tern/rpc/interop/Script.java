@@ -2,12 +2,15 @@ package tern.rpc.interop;
 
 import java.util.List;
 
-/** The answers of a server to a stream of requests. Called by one thread at a time, in the order of the requests. */
+/**
+ * Determines the answers of a server to a stream of requests. Only one thread at a time calls a script, in the order of
+ * the requests.
+ */
 interface Script<Q, R> {
 
-    /** Returns the answers to one request. The next request is read after these answers were sent. */
+    /** Returns the answers to one request. The next request is read after these answers have been sent. */
     List<Answer<R>> to(Q request);
 
-    /** Returns the answers after the last request. The stream ends after them. */
+    /** Returns the answers after the last request. The stream ends after these answers. */
     List<Answer<R>> atEnd();
 }

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * Publishes the answers of a script to a stream of requests as fast as the subscriber requests them. Takes one
- * subscriber. No thread blocks: the thread that signals an event does the possible work, and only one thread at a time
- * does it.
+ * Publishes the answers of a script to a stream of requests, as fast as the subscriber requests answers. Supports only
+ * one subscriber. No thread blocks: a thread that signals an event also handles it, unless another thread is handling
+ * events; then that thread handles the new event too.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 
@@ -24,7 +24,8 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private final Script<Q, R> script;
     private final ScheduledExecutorService timer;
 
-    private final AtomicInteger news = new AtomicInteger(1); // 1 until both sides have subscribed
+    // The value stays at least 1 until both sides have subscribed.
+    private final AtomicInteger news = new AtomicInteger(1);
     private final AtomicLong wanted = new AtomicLong();
     private final Queue<Q> received = new ConcurrentLinkedQueue<>();
     private volatile boolean lastReceived;
@@ -34,9 +35,9 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private volatile Flow.@Nullable Subscription upstream;
     private volatile Flow.@Nullable Subscriber<? super R> downstream;
 
-    // Only for the thread that handles the events.
+    // Only the thread that handles events uses the fields below.
     private final ArrayDeque<Answer<R>> answers = new ArrayDeque<>();
-    private boolean delayed; // the delay of the first answer is over
+    private boolean delayed; // whether the delay of the first answer in the queue has been scheduled
     private boolean asked;
     private boolean allAnswered;
     private boolean over;
@@ -47,7 +48,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         this.timer = timer;
     }
 
-    /** Publishes answers to a request that has been received already. */
+    /** Publishes the answers to a request that was already received. */
     static <R> Flow.Publisher<R> of(List<Answer<R>> answers, ScheduledExecutorService timer) {
         Script<Object, R> script = new Script<>() {
             @Override
@@ -77,7 +78,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
         upstream = subscription;
-        tell(); // the subscriber may have requested answers before
+        tell(); // The subscriber may have requested answers earlier.
     }
 
     @Override
@@ -124,12 +125,12 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         int count = known;
         do {
             while (!over && advance(subscriber)) {
-                // the loop runs one step at a time
+                // The loop's condition performs one step each time.
             }
         } while ((count = news.addAndGet(-count)) != 0);
     }
 
-    /** Returns whether a step was done, so that another step may be possible. */
+    /** Handles one step. Returns whether another step may be possible. */
     private boolean advance(Flow.Subscriber<? super R> subscriber) {
         if (cancelled) {
             finish();
@@ -181,7 +182,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     }
 
     private boolean ask(Flow.Subscriber<? super R> subscriber) {
-        boolean last = lastReceived; // must be read before the queue
+        boolean last = lastReceived; // The flag must be read before the queue.
         Q request = received.poll();
         try {
             if (request != null) {

@@ -13,8 +13,8 @@ import tern.rpc.interop.testing.StreamingOutputCallRequest;
 import tern.rpc.interop.testing.StreamingOutputCallResponse;
 
 /**
- * The service of gRPC's interop suites (grpc/testing/test.proto), with a method for each shape that Tern supports.
- * {@code UnimplementedCall} is missing, as the suites require.
+ * The service of gRPC's interop suites (grpc/testing/test.proto), with methods for all kinds of signatures that Tern
+ * supports. The method {@code UnimplementedCall} is missing, as the suites require.
  */
 @WireName("grpc.testing.TestService")
 public interface TestService {
@@ -34,11 +34,11 @@ public interface TestService {
     @WireName("StreamingInputCall")
     CompletionStage<StreamingInputCallResponse> streamingInputCall(Flow.Publisher<StreamingInputCallRequest> requests);
 
-    /** Answers each request when it arrives. */
+    /** Answers each request as soon as the request arrives. */
     @WireName("FullDuplexCall")
     Flow.Publisher<StreamingOutputCallResponse> fullDuplexCall(Flow.Publisher<StreamingOutputCallRequest> requests);
 
-    /** Answers all requests after the last one has arrived. */
+    /** Answers all requests after the last request has arrived. */
     @WireName("HalfDuplexCall")
     StreamObserver<StreamingOutputCallRequest> halfDuplexCall(StreamObserver<StreamingOutputCallResponse> responses);
 }

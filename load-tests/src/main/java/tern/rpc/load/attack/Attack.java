@@ -16,10 +16,13 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import java.util.zip.GZIPOutputStream;
 
-/** The attacks. They come from 127.0.0.2, or from 127.0.0.20 to 127.0.0.27 if several addresses attack together. */
+/**
+ * The attacks. They come from the address 127.0.0.2, or from 127.0.0.20 to 127.0.0.27 if several addresses attack at
+ * the same time.
+ */
 enum Attack {
 
-    /** Keeps the maximum number of server streams open without giving flow-control credit. */
+    /** Keeps the maximum number of server streams open without granting flow-control credit. */
     UNREAD_STREAMS("250 server streams without credit", true, Attack::unreadStreams),
 
     /** Sends the headers of requests but never their messages. */
@@ -67,7 +70,7 @@ enum Attack {
         });
     }),
 
-    /** Sends maps whose keys all have the same hash. */
+    /** Sends maps whose keys all have the same hash code. */
     EQUAL_HASHES("maps of 40,000 keys of equal hash by 4 connections", false, attacker -> {
         byte[] map = RawDubbo.mapOfEqualHashes(40_000);
         attacker.together(4, () -> {
@@ -84,7 +87,7 @@ enum Attack {
         });
     }),
 
-    /** Sends small messages that decompress to large ones. */
+    /** Sends small messages that decompress to large messages. */
     GZIP("8 KiB that unpack to 8 MiB, 50 at a time on each of 4 connections", true, attacker -> {
         byte[] bomb = RawHttp2.message(1, gzip(largeText()));
         attacker.together(
@@ -94,7 +97,7 @@ enum Attack {
                         2,
                         50,
                         (connection, stream) -> {
-                            // begin() sends the headers
+                            // The method begin() has already sent the headers.
                             connection.write(RawHttp2.DATA, RawHttp2.END_STREAM, stream, bomb);
                         },
                         "quick",
@@ -102,7 +105,7 @@ enum Attack {
                         "gzip"));
     }),
 
-    /** An honest reader that acknowledges every frame. The server must not disconnect it. */
+    /** Simulates an honest reader that acknowledges every frame. The server must not disconnect this reader. */
     EAGER_CREDIT(
             "an honest reader with two WINDOW_UPDATE for each DATA frame",
             true,
@@ -127,7 +130,7 @@ enum Attack {
                 }
             })),
 
-    /** One-way calls of a method that sleeps. */
+    /** Makes one-way calls of a method that sleeps. */
     ONE_WAY_SLEEPERS(
             "one-way calls of 10 s, 200 at once and 50 a second by one connection",
             false,
@@ -143,7 +146,7 @@ enum Attack {
                 }
             })),
 
-    /** Calls of a method that sleeps, reset by the caller after a moment. */
+    /** Makes calls of a method that sleeps, and resets each call after 5 ms. */
     RESET_SLEEPERS(
             "calls of 10 s that are reset after 5 ms, by one connection",
             true,
@@ -158,22 +161,22 @@ enum Attack {
                 }
             })),
 
-    /** Calls of a method that sleeps. The callers wait for the answers. */
+    /** Makes calls of a method that sleeps, and waits for the answers. */
     SLEEPERS(
             "calls of 10 s, 50 at a time on each of 20 connections",
             true,
             attacker -> attacker.together(20, () -> callAgain(attacker, 2, 50, Attack::sendText, "sleep"))),
 
-    /** Calls of a method that sleeps, from several addresses. */
+    /** Makes calls of a method that sleeps, from several addresses. */
     SLEEPERS_OF_ADDRESSES("calls of 10 s, 50 at a time from each of 8 addresses", true, attacker -> {
         Random addresses = new Random(1);
         attacker.together(8, () -> callAgain(attacker, 20 + addresses.nextInt(8), 50, Attack::sendText, "sleep"));
     }),
 
-    /** Connections that send nothing. */
+    /** Opens connections that send nothing. */
     SILENT("8,190 silent connections from 8 addresses", true, Attack::silentConnections),
 
-    /** Requests that are never complete. */
+    /** Sends requests that are never complete. */
     SLOW_HEADS("2,000 requests of HTTP/1.1 from 8 addresses, a header a second", false, attacker -> {
         attacker.together(8, () -> {
             int from = 20 + (int) (Thread.currentThread().getId() % 8);
@@ -196,7 +199,7 @@ enum Attack {
         });
     }),
 
-    /** Calls that are reset at once (CVE-2023-44487). */
+    /** Makes calls and resets them at once (CVE-2023-44487). */
     RAPID_RESET(
             "calls that are reset at once, by 4 connections",
             true,
@@ -209,7 +212,7 @@ enum Attack {
                 }
             })),
 
-    /** Header blocks without an end (CVE-2024-27316). */
+    /** Sends header blocks that never end (CVE-2024-27316). */
     CONTINUATIONS(
             "CONTINUATION frames without an end, by 4 connections",
             true,
@@ -225,7 +228,7 @@ enum Attack {
                 }
             })),
 
-    /** Pings whose answers the client does not read (CVE-2019-9512). */
+    /** Sends pings and does not read the answers (CVE-2019-9512). */
     UNREAD_PINGS(
             "pings whose answers are not read, by 4 connections",
             true,
@@ -238,7 +241,7 @@ enum Attack {
                 }
             })),
 
-    /** DATA frames without content (CVE-2019-9518). */
+    /** Sends DATA frames without content (CVE-2019-9518). */
     EMPTY_DATA(
             "empty DATA frames, by 4 connections",
             true,
@@ -253,7 +256,7 @@ enum Attack {
                 }
             })),
 
-    /** Large answers that the client does not read. */
+    /** Requests large answers and does not read them. */
     UNREAD_ANSWERS(
             "answers of 8 MiB that are not read, 50 on each of 20 connections",
             true,
@@ -265,12 +268,12 @@ enum Attack {
                     }
                     while (attacker.goesOn()) {
                         attacker.pause(500);
-                        connection.credit(0, 1); // fails after the server has closed the connection
+                        connection.credit(0, 1); // This write fails after the server has closed the connection.
                     }
                 }
             })),
 
-    /** Large answers over the dubbo protocol that the client does not read. */
+    /** Requests large answers over the dubbo protocol and does not read them. */
     UNREAD_DUBBO_ANSWERS(
             "answers of 8 MiB by dubbo that are not read, 50 on each of 20 connections",
             false,
@@ -282,12 +285,12 @@ enum Attack {
                     }
                     while (attacker.goesOn()) {
                         attacker.pause(500);
-                        connection.ping(); // fails after the server has closed the connection
+                        connection.ping(); // This write fails after the server has closed the connection.
                     }
                 }
             })),
 
-    /** Heartbeats whose answers the client does not read. */
+    /** Sends heartbeats and does not read the answers. */
     UNREAD_HEARTBEATS(
             "heartbeats of dubbo whose answers are not read, by 4 connections",
             false,
@@ -299,7 +302,7 @@ enum Attack {
                 }
             })),
 
-    /** Large requests with large answers, all of which are read. */
+    /** Makes calls with large requests and large answers, and reads all answers. */
     LARGE_REQUESTS("texts of 8 MiB there and back, 5 at a time on each of 20 connections", true, attacker -> {
         byte[] request = RawHttp2.message(0, largeText());
         attacker.together(20, () -> {
@@ -329,7 +332,7 @@ enum Attack {
         });
     }),
 
-    /** Requests in sequence on one connection whose answers the client does not read. */
+    /** Sends one request after another on one connection and does not read the answers. */
     PIPELINED("requests of HTTP/1.1 without end whose answers are not read, by 20 connections", false, attacker -> {
         byte[] request = ("POST /" + Target.class.getName() + "/large HTTP/1.1\r\nhost: localhost\r\n"
                         + "content-type: application/json\r\ncontent-length: 3\r\n\r\n\"a\"")
@@ -352,17 +355,20 @@ enum Attack {
     private final String what;
     private final boolean anyServer;
 
-    @SuppressWarnings("ImmutableEnumChecker") // the lambdas have no state
+    @SuppressWarnings("ImmutableEnumChecker") // The lambdas have no state.
     private final Consumer<Attacker> way;
 
-    /** @param anyServer whether the attack also works on servers without the dubbo protocol and HTTP/1.1 */
+    /**
+     * @param anyServer whether the attack is also possible on servers that support neither the dubbo protocol nor
+     *     HTTP/1.1
+     */
     Attack(String what, boolean anyServer, Consumer<Attacker> way) {
         this.what = what;
         this.anyServer = anyServer;
         this.way = way;
     }
 
-    /** @param name name on the command line, such as {@code unread-streams} */
+    /** @param name the name on the command line, such as {@code unread-streams} */
     static Attack named(String name) {
         for (Attack attack : values()) {
             if (attack.title().equals(name)) {
@@ -386,8 +392,7 @@ enum Attack {
     }
 
     /**
-     * Returns whether honest callers open a new connection for each call. They do if the attack makes connections
-     * scarce.
+     * Returns whether honest callers open a new connection for each call. True if the attack makes connections scarce.
      */
     boolean takesConnections() {
         return this == SILENT;
@@ -412,14 +417,14 @@ enum Attack {
                         connection.call("feed", "a");
                     } else {
                         attacker.pause(5);
-                        connection.credit(0, 1); // fails after the server has closed the connection
+                        connection.credit(0, 1); // This write fails after the server has closed the connection.
                     }
                 }
             }
         });
     }
 
-    /** Makes calls on a new connection, with this number open at a time, until the server closes it. */
+    /** Opens a connection and keeps {@code atATime} calls open on it, until the server closes the connection. */
     private static void callAgain(
             Attacker attacker, int from, int atATime, Sending sending, String method, String... headers)
             throws IOException {
@@ -451,11 +456,12 @@ enum Attack {
     private static void hold(Attacker attacker, RawHttp2 connection) throws IOException {
         while (attacker.goesOn()) {
             attacker.pause(500);
-            connection.write(RawHttp2.SETTINGS, RawHttp2.ACK, 0, new byte[0]); // fails after the connection is closed
+            // This write fails after the connection has been closed.
+            connection.write(RawHttp2.SETTINGS, RawHttp2.ACK, 0, new byte[0]);
         }
     }
 
-    /** Returns a message of gRPC that contains a text of 8 MiB. */
+    /** Returns a gRPC message that contains a text of 8 MiB. */
     private static byte[] largeText() {
         ByteArrayOutputStream message = new ByteArrayOutputStream();
         message.write(0x0a);

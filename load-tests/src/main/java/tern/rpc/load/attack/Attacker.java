@@ -8,15 +8,15 @@ import java.util.function.Consumer;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * An attack in a separate process. It prints the reactions of the server: connections opened, closed and not accepted,
- * streams reset or answered with an error, and the time of the first reaction.
+ * Runs an attack in a separate process. Prints the reactions of the server: connections opened, closed and not
+ * accepted, streams reset or answered with an error, and the time of the first reaction.
  */
 public final class Attacker {
 
     private static final int PATIENCE_MILLIS = 2_000;
     private static final double NANOS = 1e9;
 
-    /** One step of an attack. It ends with an exception if the connection is closed. */
+    /** One step of an attack. It throws an exception if the connection is closed. */
     interface Step {
         void run() throws IOException;
     }
@@ -82,7 +82,9 @@ public final class Attacker {
         limited(refused);
     }
 
-    /** Repeats a step until the attack is over. Pauses after the server has closed the connection. */
+    /**
+     * Repeats a step until the attack is over. If the server closes the connection, pauses before the next repetition.
+     */
     void again(Step step) {
         while (goesOn()) {
             try {
@@ -94,7 +96,7 @@ public final class Attacker {
         }
     }
 
-    /** Repeats a step on several threads, of which the current thread is the last one. */
+    /** Repeats a step on several threads, including the current thread. */
     void together(int threads, Step step) {
         for (int i = 1; i < threads; i++) {
             inBackground(() -> again(step));
@@ -145,12 +147,12 @@ public final class Attacker {
         }
     }
 
-    /** Reads in the background, so that the time of the close is known. */
+    /** Reads in the background, so that the time at which the connection closes is known. */
     void watch(RawHttp2 connection) {
         watch(connection, frame -> {});
     }
 
-    /** Reads in the background and passes every frame on. */
+    /** Reads in the background and passes every frame to {@code each}. */
     void watch(RawHttp2 connection, Consumer<Frame> each) {
         inBackground(() -> {
             try {

@@ -14,10 +14,10 @@ import tern.rpc.load.attack.HonestCallers.Outcome;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Runs attacks, each on a fresh server with a heap of 512 MB, with 200 honest calls a second from another address.
- * Prints the share of answered honest calls and their p99 before, during and after the attack, the peak memory and CPU
- * time of the server's process, and the reactions that the attacker saw. Exits with 1 if fewer than 95 % of the honest
- * calls during an attack on Tern are answered.
+ * Runs attacks. Each attack has a fresh server with a heap of 512 MB, to which honest callers send 200 calls per second
+ * from another address. Prints the share of answered honest calls and their p99 before, during and after the attack,
+ * the peak memory and CPU time of the server's process, and the reactions that the attacker saw. Exits with 1 if fewer
+ * than 95 % of the honest calls during an attack on Tern are answered.
  *
  * <pre>load-tests/attacks [--attacks=gzip,silent] [--peers=tern,grpc-java] [--seconds=15]</pre>
  */
@@ -29,7 +29,7 @@ public final class Attacks {
     private static final int QUIET_MILLIS = 4_000;
     private static final int AFTER_MILLIS = 4_000;
     private static final int SETTLE_MILLIS = 2_000;
-    private static final double TICKS = 100; // USER_HZ of Linux
+    private static final double TICKS = 100; // the value of USER_HZ on Linux
 
     private final List<Attack> attacks;
     private final List<String> peers;
@@ -150,13 +150,13 @@ public final class Attacks {
         return new HonestCallers(port, attack.takesConnections());
     }
 
-    /** Reads the output of the server. A full pipe would block the server's threads when they log. */
+    /** Reads the output of the server, because a full pipe would block the server's threads when they log. */
     private static void drain(Process server) {
         Thread reader = new Thread(() -> {
             try {
                 server.inputReader().transferTo(Writer.nullWriter());
             } catch (IOException e) {
-                // the process has ended
+                // The process has ended.
             }
         });
         reader.setDaemon(true);
@@ -179,7 +179,7 @@ public final class Attacks {
                 .start();
     }
 
-    /** Returns the first line that was not written by a logger. */
+    /** Returns the first line of output that does not come from a logger. */
     private static String read(BufferedReader output) throws IOException {
         String line;
         while ((line = output.readLine()) != null) {
@@ -191,8 +191,8 @@ public final class Attacks {
     }
 
     /**
-     * Returns a port that is free on every address. Sockets of the last attack may still hold ports of other loopback
-     * addresses.
+     * Returns a port that is free on all addresses. Sockets of the previous attack may still occupy ports of other
+     * loopback addresses.
      */
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0)) {
@@ -208,7 +208,7 @@ public final class Attacks {
         }
     }
 
-    /** Returns the peak of resident memory, see proc(5); -1 if the process has ended. */
+    /** Returns the peak resident memory in bytes, see proc(5); -1 if the process has ended. */
     private static long mostMemory(Process process) throws IOException {
         Path status = Path.of("/proc", String.valueOf(process.pid()), "status");
         if (!Files.exists(status)) {
@@ -221,7 +221,7 @@ public final class Attacks {
                 .orElse(-1);
     }
 
-    /** Returns the user and system CPU time so far. */
+    /** Returns the user and system CPU time so far, in seconds. */
     private static double cpuSeconds(Process process) throws IOException {
         Path stat = Path.of("/proc", String.valueOf(process.pid()), "stat");
         if (!Files.exists(stat)) {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * Callers from 127.0.0.9 with one connection each and a constant rate. If a connection is lost, its call counts as
- * failed and the next call connects again. The latency of a call is measured from its intended start.
+ * Honest callers at 127.0.0.9. Each has one connection and calls at a constant rate. If a connection is lost, the call
+ * fails and the next call connects again. The latency of a call is measured from its scheduled start.
  */
 final class HonestCallers implements AutoCloseable {
 
@@ -26,10 +26,10 @@ final class HonestCallers implements AutoCloseable {
     /**
      * The calls of a period.
      *
-     * @param calls number of all calls
-     * @param failed number of calls without the right answer
-     * @param p99Millis 99th percentile of the successful calls
-     * @param reasons number of failures by reason
+     * @param calls the number of all calls
+     * @param failed the number of calls without the right answer
+     * @param p99Millis the 99th percentile of the successful calls, in milliseconds
+     * @param reasons the number of failures by reason
      */
     record Outcome(int calls, int failed, double p99Millis, Map<String, Integer> reasons) {
 
@@ -120,7 +120,7 @@ final class HonestCallers implements AutoCloseable {
             try {
                 connection.close();
             } catch (IOException e) {
-                // closed already
+                // The connection is already closed.
             }
         }
     }
@@ -133,7 +133,7 @@ final class HonestCallers implements AutoCloseable {
         }
     }
 
-    /** Returns and resets the counts since the last call. */
+    /** Returns the counts since the previous call of this method, and resets them. */
     synchronized Outcome look() {
         long[] sorted = nanos.stream().mapToLong(Long::longValue).toArray();
         Arrays.sort(sorted);

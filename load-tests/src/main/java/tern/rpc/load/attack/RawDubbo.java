@@ -10,11 +10,11 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** A connection of the dubbo protocol with hessian2 (docs/wire-protocol.md). Not thread-safe. */
+/** A connection that uses the dubbo protocol with hessian2 (docs/wire-protocol.md). Not thread-safe. */
 final class RawDubbo implements AutoCloseable {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0x82; // flags: request with hessian2
+    private static final int REQUEST = 0x82; // the flags of a request with hessian2
     private static final int TWO_WAY = 0x40;
     private static final int EVENT = 0x20;
     private static final int HEAD_BYTES = 16;
@@ -36,7 +36,7 @@ final class RawDubbo implements AutoCloseable {
     /**
      * Sends a call.
      *
-     * @param argument encoded argument
+     * @param argument the encoded argument
      */
     void call(boolean oneWay, String method, String descriptor, byte[] argument) throws IOException {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
@@ -92,9 +92,9 @@ final class RawDubbo implements AutoCloseable {
     }
 
     /**
-     * Returns an encoded map whose keys are texts and numbers in equal parts, all with the same hash.
+     * Returns an encoded map. Half of its keys are texts and half are numbers; all have the same hash code.
      *
-     * @param entries at most 131,072
+     * @param entries the number of entries, at most 131,072
      */
     static byte[] mapOfEqualHashes(int entries) {
         ByteArrayOutputStream map = new ByteArrayOutputStream();
@@ -112,7 +112,7 @@ final class RawDubbo implements AutoCloseable {
         return map.toByteArray();
     }
 
-    /** Returns a text made of "Aa" and "BB", which have the same hash. */
+    /** Returns a text made of "Aa" and "BB", which have the same hash code. */
     private static String equalText(int number) {
         StringBuilder text = new StringBuilder();
         for (int bit = 0; bit < 16; bit++) {
@@ -121,7 +121,7 @@ final class RawDubbo implements AutoCloseable {
         return text.toString();
     }
 
-    /** @param text shorter than 1,024 characters */
+    /** @param text a text of fewer than 1,024 characters */
     private static void text(ByteArrayOutputStream bytes, String text) {
         if (text.length() < SHORT_TEXT) {
             bytes.write(text.length());

@@ -18,8 +18,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A connection of HTTP/2 (RFC 9113) that writes any frame on request and reads only on request. Header fields are
- * literals without indexing (RFC 7541 section 6.2.2). One thread writes and one reads.
+ * An HTTP/2 connection (RFC 9113) whose caller decides which frames to write and when to read. Header fields are
+ * literals without indexing (RFC 7541 section 6.2.2). One thread may write while another reads.
  */
 final class RawHttp2 implements AutoCloseable {
 
@@ -56,7 +56,7 @@ final class RawHttp2 implements AutoCloseable {
     private final OutputStream out;
     private int nextStream = 1;
 
-    /** @param from last byte of the loopback address to connect from */
+    /** @param from the last byte of the loopback address from which to connect */
     RawHttp2(int from, int port, int patienceMillis) throws IOException {
         socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) from}), 0));
         socket.connect(new InetSocketAddress("127.0.0.1", port), patienceMillis);
@@ -66,7 +66,7 @@ final class RawHttp2 implements AutoCloseable {
         out = socket.getOutputStream();
     }
 
-    /** Sends the preface and, unless it is negative, the initial window of each stream. */
+    /** Sends the preface. Also sends the initial window of each stream, unless {@code initialWindow} is negative. */
     RawHttp2 open(int initialWindow) throws IOException {
         out.write(PREFACE);
         write(
@@ -91,7 +91,7 @@ final class RawHttp2 implements AutoCloseable {
                 .array());
     }
 
-    /** Adds flow-control credit for a stream; stream 0 means the connection. */
+    /** Grants flow-control credit for a stream; stream 0 means the connection. */
     void credit(int stream, int bytes) throws IOException {
         write(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
     }
@@ -103,7 +103,7 @@ final class RawHttp2 implements AutoCloseable {
     /**
      * Sends the headers of a call.
      *
-     * @return id of the stream
+     * @return the id of the stream
      */
     int begin(String method, String... moreHeaders) throws IOException {
         int stream = nextStream;
@@ -132,7 +132,7 @@ final class RawHttp2 implements AutoCloseable {
     /**
      * Sends a complete call.
      *
-     * @return id of the stream
+     * @return the id of the stream
      */
     int call(String method, String text) throws IOException {
         int stream = begin(method);
@@ -141,7 +141,7 @@ final class RawHttp2 implements AutoCloseable {
     }
 
     /**
-     * Frames a message of gRPC.
+     * Encodes a gRPC message.
      *
      * @param compressed 1 if the message is compressed, otherwise 0
      */
@@ -174,7 +174,7 @@ final class RawHttp2 implements AutoCloseable {
         block.writeBytes(bytes);
     }
 
-    /** Waits for the next frame. Acknowledges settings. */
+    /** Waits for the next frame. SETTINGS frames are acknowledged. */
     Frame read() throws IOException {
         int lengthAndType = in.readInt();
         int flags = in.readUnsignedByte();
@@ -189,8 +189,8 @@ final class RawHttp2 implements AutoCloseable {
     }
 
     /**
-     * Decodes a header block that arrived in one frame. Every block must be decoded, because each one changes the table
-     * for the next.
+     * Decodes a header block that consists of one frame. Every received block must be decoded, because each block
+     * changes the table for the next one.
      */
     Http2Headers fields(Frame frame) throws IOException {
         try {

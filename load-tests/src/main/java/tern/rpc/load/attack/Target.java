@@ -4,7 +4,7 @@ import com.google.protobuf.StringValue;
 import tern.rpc.RpcMethod;
 import tern.rpc.StreamObserver;
 
-/** The service of the attacked servers, over gRPC and dubbo. */
+/** The service of the attacked servers, over gRPC and the dubbo protocol. */
 public interface Target {
 
     /** Returns its argument at once. */
@@ -13,16 +13,16 @@ public interface Target {
     /** Answers after ten seconds. */
     StringValue sleep(StringValue text);
 
-    /** Sends messages of 8 KiB until the caller leaves or cannot take more. */
+    /** Sends messages of 8 KiB until the caller ends the call or grants no more credit. */
     void feed(StringValue text, StreamObserver<StringValue> messages);
 
-    /** Answers with slightly less than 8 MiB, the default limit of a message. */
+    /** Answers with slightly less than 8 MiB, which is the default limit of a message. */
     StringValue large(StringValue text);
 
     /** Methods with Java values, for the dubbo protocol. */
     interface Values {
 
-        /** Sleeps for ten seconds without an answer. */
+        /** Sleeps for ten seconds. The call is one-way, so no answer is sent. */
         @RpcMethod(oneWay = true)
         void sleepUnanswered(String text);
 

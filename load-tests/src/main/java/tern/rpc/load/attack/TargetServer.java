@@ -32,7 +32,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The attacked server in a separate process: {@code tern} or {@code grpc-java}, each with its defaults and 200 threads.
+ * Runs the attacked server in a separate process: {@code tern} or {@code grpc-java}, each with its defaults and 200
+ * threads.
  */
 public final class TargetServer {
 
@@ -57,7 +58,7 @@ public final class TargetServer {
         }
         System.out.println(READY);
         while (System.in.read() >= 0) {
-            // runs until the parent process closes the input
+            // The server runs until the parent process closes the input.
         }
         Runtime.getRuntime().halt(0);
     }
@@ -115,7 +116,7 @@ public final class TargetServer {
         });
     }
 
-    /** Sends only while the transport is ready, as the manual of grpc-java recommends. */
+    /** Sends messages only while the transport is ready, as grpc-java's manual recommends. */
     private static void feed(ServerCallStreamObserver<StringValue> messages) {
         messages.setOnReadyHandler(() -> {
             while (messages.isReady() && !messages.isCancelled()) {
@@ -147,7 +148,7 @@ public final class TargetServer {
 
         @Override
         public void feed(StringValue text, StreamObserver<StringValue> messages) {
-            while (true) { // ends with the exception of onNext when the stream is closed
+            while (true) { // The loop ends when onNext throws an exception because the stream is closed.
                 messages.onNext(MESSAGE);
             }
         }

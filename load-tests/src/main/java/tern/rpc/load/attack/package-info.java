@@ -1,4 +1,4 @@
-/** Attacks on fresh servers, while honest callers use them. */
+/** Attacks fresh servers while honest callers use them. */
 @NullMarked
 package tern.rpc.load.attack;
 

@@ -7,15 +7,19 @@ import java.util.Optional;
 import org.apache.maven.artifact.versioning.ComparableVersion;
 import tools.jackson.databind.JsonNode;
 
-/** One advisory of the OSV schema (version 1.7). Only the parts about Maven packages are read. */
+/** One advisory in the OSV schema (version 1.7). Only the parts about Maven packages are read. */
 record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
-    /** @param name group and artifact, joined by a colon */
+    /**
+     * A package that the advisory affects.
+     *
+     * @param name the group and artifact, joined by a colon
+     */
     record Affected(String name, String severity, List<String> versions, List<List<Event>> ranges) {}
 
     record Event(Kind kind, ComparableVersion version, String text) {}
 
-    /** The order of events with the same version. */
+    /** The kinds of events, in the order in which events with the same version are applied. */
     enum Kind {
         FIXED,
         INTRODUCED,
@@ -23,10 +27,18 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         LIMIT
     }
 
-    /** @param fixed first fixed version, or a text if the advisory names none */
+    /**
+     * An advisory that affects a dependency.
+     *
+     * @param fixed the first fixed version, or a text that says that the advisory contains none
+     */
     record Finding(String id, String severity, String fixed) {}
 
-    /** @throws IllegalArgumentException if the JSON is not an advisory */
+    /**
+     * Parses an advisory.
+     *
+     * @throws IllegalArgumentException if the JSON is not an advisory
+     */
     static Advisory of(JsonNode node) {
         String id = node.path("id").asString("");
         if (id.isEmpty()) {
@@ -73,7 +85,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         if (events.stream().noneMatch(event -> event.kind == Kind.INTRODUCED)) {
             throw new IllegalArgumentException("advisory " + id + " has a range without 'introduced'");
         }
-        // "0" comes before all versions, also before those that Maven sorts before 0.
+        // The version "0" comes before all versions, even before those that Maven sorts before 0.
         events.sort(Comparator.comparing((Event event) -> !event.text.equals("0"))
                 .thenComparing(Event::version)
                 .thenComparing(Event::kind));
@@ -104,7 +116,10 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         return found;
     }
 
-    /** Returns the finding for a version of a package; empty if it is not affected or the advisory is withdrawn. */
+    /**
+     * Returns the finding for a version of a package; empty if the version is not affected or the advisory is
+     * withdrawn.
+     */
     Optional<Finding> of(String name, String version) {
         if (withdrawn) {
             return Optional.empty();
@@ -127,7 +142,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         return Optional.empty();
     }
 
-    /** Implements the section "Evaluation" of the OSV schema. */
+    /** Whether the version is in the range, by the algorithm in the section "Evaluation" of the OSV schema. */
     private static boolean isIn(List<Event> range, ComparableVersion asked) {
         boolean limited = false;
         boolean below = false;

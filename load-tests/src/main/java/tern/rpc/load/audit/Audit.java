@@ -22,8 +22,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Compares the dependencies in an SBOM (CycloneDX, JSON) with an export of advisories (OSV, JSON) and prints the affected
- * ones. It needs no network. Exits with 0 if no dependency is affected, 1 if any is, and 2 if the input cannot be read.
+ * Compares the dependencies in an SBOM (CycloneDX, JSON) with an export of advisories (OSV, JSON), and prints the
+ * affected dependencies. It needs no network. Exits with 0 if no dependency is affected, 1 if any is affected, and 2 if
+ * the input cannot be read.
  *
  * <pre>load-tests/audit ADVISORIES [--sbom=FILE]</pre>
  */
@@ -50,7 +51,7 @@ public final class Audit {
         System.exit(run(System.out, System.err, arguments));
     }
 
-    /** Does the work of {@code main} without ending the process. */
+    /** Runs the audit without ending the process. Returns the exit code. */
     static int run(PrintStream out, PrintStream err, String... arguments) {
         List<String> sources = new ArrayList<>();
         String sbom = "target/sbom.json";
@@ -175,7 +176,7 @@ public final class Audit {
         }
     }
 
-    /** Reads one advisory, a list of advisories, or an answer of OSV's API. */
+    /** Adds one advisory, a list of advisories, or an answer of OSV's API. */
     private void add(JsonNode node, String name) {
         if (node.isArray() || node.path("vulns").isArray()) {
             for (JsonNode one : node.isArray() ? node : node.path("vulns")) {

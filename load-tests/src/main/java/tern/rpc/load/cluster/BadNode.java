@@ -1,6 +1,6 @@
 package tern.rpc.load.cluster;
 
-/** The faults of the first of ten nodes. */
+/** The faults that the first of ten nodes can have. */
 enum BadNode {
     SLOW("10 times slower") {
         @Override

@@ -13,7 +13,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import tern.rpc.load.sample.Program;
 
-/** A run of one framework with one balancer, some clients, and ten nodes. The first node is bad for a while. */
+/**
+ * A run of one framework with one load balancer, some clients, and ten nodes. The first node is faulty for part of the
+ * run.
+ */
 final class BadNodeRun implements AutoCloseable {
 
     /** The offered load as a share of the capacity of all nodes. */
@@ -23,7 +26,7 @@ final class BadNodeRun implements AutoCloseable {
     private static final int WARM_UP_SECONDS = 6;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** The number of seconds after the end of the fault at which one second is measured. */
+    /** The number of seconds between the end of the fault and the second in which calls are counted. */
     private static final int CURED_SECONDS = 4;
 
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
@@ -35,9 +38,10 @@ final class BadNodeRun implements AutoCloseable {
     private final double perSecond;
 
     /**
-     * The figures of a run.
+     * The results of a run.
      *
-     * @param curedPercent the share of calls that the bad node gets in the fifth second after its fault has ended
+     * @param curedPercent the share of calls, in percent, that the first node gets in the fifth second after its fault
+     *     has ended
      */
     record Result(String policy, int clients, BadNode badNode, Timeline timeline, double curedPercent) {}
 
@@ -47,7 +51,8 @@ final class BadNodeRun implements AutoCloseable {
     BadNodeRun(Supplier<Framework> made, String policy, int count, int workers) throws Exception {
         this.framework = made.get();
         this.perSecond = LOAD * NODES * workers * SECOND / Station.MEAN_NANOS;
-        InetAddress all = InetAddress.getByName("0.0.0.0"); // each client uses its own loopback address
+        // Each client uses its own loopback address, so the relay listens on all addresses.
+        InetAddress all = InetAddress.getByName("0.0.0.0");
         List<Integer> ports = new ArrayList<>();
         for (int i = 0; i < NODES; i++) {
             Station station = new Station(i, workers, timer);
@@ -59,8 +64,8 @@ final class BadNodeRun implements AutoCloseable {
         this.relay = new FaultyRelay(relayLoop, all, ports.get(0));
         ports.set(0, relay.port());
         for (int client = 0; client < count; client++) {
-            // Each client uses its own loopback address, because some balancers keep their state by address in static
-            // fields and would otherwise share it among clients.
+            // Each client uses its own loopback address. Some load balancers keep their state by address in static
+            // fields, so clients with the same addresses would share that state.
             String host = "127.0." + (1 + client / 250) + "." + (1 + client % 250);
             clients.add(framework.connect(
                     ports.stream()
@@ -84,7 +89,7 @@ final class BadNodeRun implements AutoCloseable {
         TimeUnit.SECONDS.sleep(1);
         double cured = share(before, arrived());
         pace.join();
-        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // waits until the last calls have ended
+        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // During this pause, the last calls end.
         return new Result(label, clients.size(), badNode, timeline, cured);
     }
 

@@ -10,12 +10,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Compares Tern, grpc-java and Dubbo with one bad node among ten: failed calls, response times, and the time until a
- * recovered node serves again. Retries and hedging are off. Prints tables.
+ * Compares Tern, grpc-java and Dubbo while one of ten nodes is faulty: failed calls, response times, and the time until
+ * the recovered node serves calls again. Retries and hedging are disabled. Prints tables.
  */
 public final class BadNodes {
 
-    /** A framework with a policy, named as in that framework. */
+    /** A framework with one of its load balancing policies, under the framework's name for the policy. */
     private record Policy(String label, Supplier<Framework> framework, String name) {}
 
     private static final List<Policy> POLICIES = List.of(
@@ -30,8 +30,9 @@ public final class BadNodes {
     private BadNodes() {}
 
     /**
-     * @param arguments {@code --policies=} parts of names, {@code --clients=} numbers, {@code --nodes=} kinds of bad
-     *     nodes, all separated by commas; {@code --workers=} number of workers of each node
+     * @param arguments {@code --policies=} parts of policy names, {@code --clients=} numbers of clients, {@code
+     *     --nodes=} faults of the first node, all separated by commas; {@code --workers=} the number of workers of each
+     *     node
      */
     public static void main(String[] arguments) throws Exception {
         Options options = new Options(arguments);
@@ -96,7 +97,7 @@ public final class BadNodes {
                 result.curedPercent());
     }
 
-    /** The percentage of failed calls in each second, for the plots. */
+    /** Returns the percentage of failed calls in each second, for plots. */
     private static String seconds(List<BadNodeRun.Result> results) {
         int count = results.isEmpty() ? 0 : results.get(0).timeline().seconds();
         String head = IntStream.range(0, count)

@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.load.sample.Program;
 
 /**
- * {@code ./demo --cluster}: three sample providers with a ZooKeeper, and a consumer that calls them at a steady rate.
- * The providers are restarted one after the other, one is frozen and one is killed. Ends with PASS if nothing was lost
- * but calls that were in flight at the kill.
+ * {@code ./demo --cluster}: runs three sample providers with a ZooKeeper server, and a consumer that calls them at a
+ * steady rate. The providers are restarted one after another, then one is frozen and one is killed. Ends with PASS if
+ * only calls in flight at the killed provider were lost.
  */
 public final class ClusterDemo {
 
@@ -25,7 +25,7 @@ public final class ClusterDemo {
     private static final int BACK_SECONDS = 60;
     private static final int END_SECONDS = 30;
 
-    /** Exit code if the demo could not be run. */
+    /** The exit code if the demo could not be run. */
     private static final int NOT_RUN = 2;
 
     private final List<Provider> providers = new ArrayList<>();
@@ -36,7 +36,8 @@ public final class ClusterDemo {
     }
 
     /**
-     * @param arguments {@code --jar=} of the provider, {@code --work=} a folder for logs, {@code --rate=} calls a second
+     * @param arguments {@code --jar=} the provider's jar, {@code --work=} a folder for logs, {@code --rate=} the calls
+     *     per second
      */
     public static void main(String[] arguments) throws InterruptedException {
         Options options = new Options(arguments);
@@ -113,7 +114,7 @@ public final class ClusterDemo {
         return Program.startRead("consumer", work.resolve("consumer.log"), command, report);
     }
 
-    /** A provider got no calls in time. */
+    /** Thrown if a provider does not get calls within the time limit. */
     private static final class NotServing extends Exception {
 
         private static final long serialVersionUID = 1;

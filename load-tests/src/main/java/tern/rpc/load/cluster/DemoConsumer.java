@@ -18,19 +18,19 @@ import tern.sample.api.EchoService;
 
 /**
  * The consumer of {@link ClusterDemo}. It finds the providers in the registry and calls them at a steady rate until its
- * input ends. Its output has one line for each lost call, and once a second one for each provider; {@link DemoReport}
- * reads them.
+ * input ends. It prints a line for each lost call, and once a second a line for each provider. {@link DemoReport} reads
+ * these lines.
  */
 public final class DemoConsumer {
 
-    /** Calls in flight at a frozen provider are answered when it goes on. */
+    /** The timeout is so long that calls in flight at a frozen provider are answered when the provider continues. */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private static final Object OUTPUT = new Object();
 
     private DemoConsumer() {}
 
-    /** @param arguments {@code --registry=} the address, {@code --rate=} calls a second */
+    /** @param arguments {@code --registry=} the address of the registry, {@code --rate=} the calls per second */
     public static void main(String[] arguments) throws Exception {
         Options options = new Options(arguments);
         RegistryUrl url = RegistryUrl.parse(options.text("registry", ""));

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** Reads the lines of {@link DemoConsumer}, and prints a row for each second. Thread-safe. */
+/** Reads the lines that {@link DemoConsumer} prints, and prints a row for each second. Thread-safe. */
 final class DemoReport implements Consumer<String> {
 
     static final String CONNECTED = "connected";
@@ -21,7 +21,7 @@ final class DemoReport implements Consumer<String> {
 
     private final Map<Integer, String> names = new LinkedHashMap<>();
     private final Consumer<String> out;
-    private final List<LostCall> lost = new ArrayList<>(); // guarded by this, like all below
+    private final List<LostCall> lost = new ArrayList<>(); // guarded by this, like the fields below
     private final Map<Integer, Row> before = new HashMap<>();
     private final Map<Integer, Row> now = new HashMap<>();
     private final Map<Integer, String> shown = new HashMap<>();
@@ -79,7 +79,10 @@ final class DemoReport implements Consumer<String> {
         now.clear();
     }
 
-    /** The calls since the last row. The client forgets a provider that was away for long, and counts from zero. */
+    /**
+     * Returns the number of calls since the last row. If the consumer has forgotten a provider that was gone for long,
+     * its count starts from zero again.
+     */
     private long count(int port, Row current) {
         Row last = before.get(port);
         return last == null || last.calls() > current.calls() ? current.calls() : current.calls() - last.calls();
@@ -89,7 +92,7 @@ final class DemoReport implements Consumer<String> {
         return String.format(Locale.ROOT, " | %5d %6d  %-11s", calls, failed, state);
     }
 
-    /** The head of the table. */
+    /** Returns the head of the table. */
     synchronized String head() {
         StringBuilder head = new StringBuilder("      ");
         names.values().forEach(name -> head.append(String.format(Locale.ROOT, " | %-26s", name)));
@@ -101,15 +104,15 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Waits until the provider had calls in a second at whose end it was connected.
+     * Waits until the provider has had calls in a second at whose end it was connected.
      *
-     * @return false if that took too long
+     * @return false if the time limit has passed
      */
     synchronized boolean awaitServing(int port, long atMostSeconds) throws InterruptedException {
         return await(() -> CONNECTED.equals(shown.get(port)) && served.getOrDefault(port, 0L) > 0, atMostSeconds);
     }
 
-    /** Forgets the last second of a provider, so that {@link #awaitServing} waits for a later one. */
+    /** Forgets the last second of a provider, so that {@link #awaitServing} waits for a later second. */
     synchronized void forget(int port) {
         shown.remove(port);
     }
@@ -117,7 +120,7 @@ final class DemoReport implements Consumer<String> {
     /**
      * Waits until the consumer has ended its last call.
      *
-     * @return false if that took too long
+     * @return false if the time limit has passed
      */
     synchronized boolean awaitEnd(long atMostSeconds) throws InterruptedException {
         return await(() -> ended, atMostSeconds);
@@ -139,12 +142,12 @@ final class DemoReport implements Consumer<String> {
         return DemoVerdict.of(List.copyOf(lost), kill, calls, ended && complete);
     }
 
-    /** The number of calls of the run; 0 until its end. */
+    /** The number of calls of the run; 0 until the run has ended. */
     synchronized long calls() {
         return calls;
     }
 
-    /** The seconds of the run so far. */
+    /** The number of seconds of the run so far. */
     synchronized long seconds() {
         return seconds;
     }

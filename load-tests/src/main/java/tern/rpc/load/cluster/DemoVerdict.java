@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Judges a run of {@link ClusterDemo}. A call may be lost only if it was in flight at the killed provider and its method
- * is not idempotent.
+ * Judges a run of {@link ClusterDemo}. A call may be lost only if it was in flight at the killed provider and its
+ * method is not idempotent.
  *
- * @param inFlight the calls that were in flight at the kill and are lost
+ * @param inFlight the lost calls that were in flight at the killed provider
  * @param reasons the reasons for FAIL; empty for PASS
  */
 record DemoVerdict(List<LostCall> inFlight, List<String> reasons) {
@@ -15,7 +15,7 @@ record DemoVerdict(List<LostCall> inFlight, List<String> reasons) {
     private static final int SHOWN = 5;
 
     /**
-     * The killed provider.
+     * A killed provider.
      *
      * @param sentMillis the time before the signal was sent
      * @param goneMillis the time after the process had ended
@@ -31,8 +31,10 @@ record DemoVerdict(List<LostCall> inFlight, List<String> reasons) {
     }
 
     /**
+     * Judges a run.
+     *
      * @param calls the number of calls that ended
-     * @param ended whether no call is left without an end
+     * @param ended whether all calls have ended
      */
     static DemoVerdict of(List<LostCall> lost, Kill kill, long calls, boolean ended) {
         List<LostCall> inFlight = lost.stream().filter(kill::hit).toList();

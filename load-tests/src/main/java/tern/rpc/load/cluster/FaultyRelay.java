@@ -23,20 +23,23 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forwards the bytes of connections to one provider, and can behave like a broken network. A change of the behaviour
- * applies to open and new connections. Thread-safe.
+ * Forwards connections to one provider, and can simulate a faulty network. A change of the mode affects both open and
+ * new connections. Thread-safe.
  */
 public final class FaultyRelay implements AutoCloseable {
 
-    /** The ways in which the relay treats connections. */
+    /** The modes in which the relay handles connections. */
     public enum Mode {
         /** Forwards all bytes. */
         PASS,
-        /** Accepts connections but leaves their bytes unread, like a stopped process. The bytes are forwarded later. */
+        /**
+         * Accepts connections but reads no bytes, like a stopped process. The bytes are forwarded when the mode
+         * changes.
+         */
         FREEZE,
-        /** Accepts connections but loses all bytes, like a firewall that has forgotten the connections. */
+        /** Accepts connections but discards all bytes, like a firewall that has forgotten the connections. */
         SWALLOW,
-        /** Resets open connections and each new one. */
+        /** Resets all open connections, and each new connection. */
         RESET,
         /** Forwards bytes after {@link #DELAY_MILLIS} in each direction. */
         DELAY,
@@ -57,7 +60,7 @@ public final class FaultyRelay implements AutoCloseable {
     /**
      * Opens a port.
      *
-     * @param host the address to listen on
+     * @param host the address on which the relay listens
      * @param target the port of the provider on the loopback interface
      */
     public FaultyRelay(EventLoopGroup loops, InetAddress host, int target) {
@@ -127,7 +130,7 @@ public final class FaultyRelay implements AutoCloseable {
         channel.close();
     }
 
-    /** Changes the behaviour. Connections that lost bytes are reset when the relay forwards bytes again. */
+    /** Changes the mode. Connections that lost bytes are reset when the relay forwards bytes again. */
     public synchronized void mode(Mode changed) {
         Mode before = mode;
         mode = changed;

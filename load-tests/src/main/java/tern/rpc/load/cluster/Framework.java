@@ -5,27 +5,30 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A framework under test: servers of nodes, and clients that choose among them. */
+/** A framework under test, with servers for the nodes and clients that choose among the nodes. */
 interface Framework extends AutoCloseable {
 
     /** The timeout of a call. */
     int TIMEOUT_MILLIS = 1_000;
 
-    /** One client. It knows about the nodes only what it learns from its own calls. */
+    /** One client. It learns the state of the nodes only from its own calls. */
     @FunctionalInterface
     interface Client {
 
-        /** Starts a call without waiting. The end is called with the failure, or with null after a success. */
+        /**
+         * Starts a call and returns immediately. When the call has ended, {@code end} receives the failure, or null if
+         * the call succeeded.
+         */
         void call(int number, Consumer<@Nullable Throwable> end);
     }
 
-    /** Serves a node at this port on all addresses of this host. */
+    /** Serves a node on this port of all addresses of the machine. */
     void serve(Station station, int port) throws Exception;
 
     /**
      * Opens a client.
      *
-     * @param policy the name of a load balancer in that framework
+     * @param policy the framework's name for a load balancer
      */
     Client connect(List<InetSocketAddress> nodes, String policy);
 

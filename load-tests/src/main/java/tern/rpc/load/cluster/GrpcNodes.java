@@ -139,7 +139,7 @@ final class GrpcNodes implements Framework {
 
         @Override
         public void onNext(Text text) {
-            // the end of the call follows
+            // The frame that ends the call arrives next.
         }
 
         @Override
@@ -153,7 +153,7 @@ final class GrpcNodes implements Framework {
         }
     }
 
-    /** A list of addresses as a target of grpc-java. */
+    /** Passes a list of addresses to grpc-java as the target of a channel. */
     private static final class Addresses extends NameResolverProvider {
 
         @Override
@@ -194,7 +194,7 @@ final class GrpcNodes implements Framework {
 
                 @Override
                 public void shutdown() {
-                    // nothing to release
+                    // There is nothing to release.
                 }
             };
         }

@@ -2,7 +2,7 @@ package tern.rpc.load.cluster;
 
 import java.util.concurrent.CompletableFuture;
 
-/** The service of the ten nodes. */
+/** The service that the ten nodes offer. */
 public interface NodeService {
 
     /**

@@ -18,8 +18,9 @@ import tern.rpc.load.sample.Program;
 import tern.rpc.netty.EventLoops;
 
 /**
- * Three sample providers as processes, and one consumer on each protocol in this process. Each fault affects the first
- * provider, or all in turn, while the consumers call at a steady rate. Prints the lost calls of each protocol.
+ * Runs three sample providers as processes, and one consumer for each protocol in this process. While the consumers
+ * call at a steady rate, each fault affects the first provider, or all providers one after another. Prints the lost
+ * calls of each protocol.
  */
 public final class ProcessRig {
 
@@ -43,8 +44,9 @@ public final class ProcessRig {
     }
 
     /**
-     * @param arguments {@code --jar=} jar of the provider, {@code --work=} folder for logs, {@code --rate=} calls per
-     *     second on each protocol, {@code --seconds=} duration of a fault, {@code --faults=} names separated by commas
+     * @param arguments {@code --jar=} the provider's jar, {@code --work=} a folder for logs, {@code --rate=} the calls
+     *     per second on each protocol, {@code --seconds=} the duration of a fault, {@code --faults=} names separated by
+     *     commas
      */
     public static void main(String[] arguments) throws Exception {
         Options options = new Options(arguments);
@@ -59,7 +61,8 @@ public final class ProcessRig {
             for (int i = 1; i <= 3; i++) {
                 Path jar = Path.of(options.text("jar", "sample-provider/target/sample-provider.jar"));
                 providers.add(Provider.start("provider-" + i, jar, work, Program.freePort()));
-                // one after another, because together they would take longer on few processors
+                // The providers start one after another, because on few processors a simultaneous start would take
+                // longer.
                 providers.get(i - 1).awaitReady();
             }
             try (FaultyRelay relay = new FaultyRelay(
@@ -112,7 +115,8 @@ public final class ProcessRig {
             Map<Wire, Double> back = awaitBack(after);
             TimeUnit.SECONDS.sleep(AFTER_SECONDS);
             Map<Wire, SteadyCalls.Counts> during = next(running);
-            closeAll(running); // a part is complete only when its calls have ended
+            // The counts for a part of the run are complete only when the calls of that part have ended.
+            closeAll(running);
             for (Wire wire : Wire.values()) {
                 print(
                         fault,
@@ -156,7 +160,7 @@ public final class ProcessRig {
         return all;
     }
 
-    /** Computes the share of calls from two counts. A process that was restarted counts from zero. */
+    /** Returns the first provider's share of the calls between two counts. A restarted process counts from zero. */
     private static double share(long[] before, long[] after) {
         long all = 0;
         long first = 0;
@@ -168,7 +172,9 @@ public final class ProcessRig {
         return all == 0 ? 0 : 100.0 * first / all;
     }
 
-    /** The seconds until the faulty provider serves calls again; infinite if it does not in time. */
+    /**
+     * Returns the seconds until the faulty provider serves calls again; infinite if it does not within the time limit.
+     */
     private Map<Wire, Double> awaitBack(Map<Wire, long[]> after) throws InterruptedException {
         long began = System.nanoTime();
         Map<Wire, Double> back = new EnumMap<>(Wire.class);

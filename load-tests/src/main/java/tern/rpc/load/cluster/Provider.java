@@ -14,7 +14,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tern.rpc.load.sample.SampleProgram;
 
-/** A sample provider in a separate process. It can be stopped, killed, and restarted on its port. Not thread-safe. */
+/**
+ * A sample provider in a separate process. It can be stopped, killed, and restarted on the same port. Not thread-safe.
+ */
 final class Provider implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
@@ -39,9 +41,9 @@ final class Provider implements AutoCloseable {
     }
 
     /**
-     * Starts the process and does not wait until it is ready.
+     * Starts the process without waiting until it is ready.
      *
-     * @param arguments further arguments of the application
+     * @param arguments additional arguments of the application
      */
     static Provider start(String name, Path jar, Path folder, int port, String... arguments) throws IOException {
         List<String> all = new ArrayList<>(List.of(arguments));
@@ -66,7 +68,7 @@ final class Provider implements AutoCloseable {
         return port;
     }
 
-    /** Stops the process by SIGTERM, and restarts it after it has ended. */
+    /** Stops the process with SIGTERM, and starts it again after it has ended. */
     void restart() throws IOException, InterruptedException {
         program.close();
         startAgain();
@@ -85,7 +87,7 @@ final class Provider implements AutoCloseable {
         program.signal(signal);
     }
 
-    /** The number of calls over this protocol since the start of the process; -1 if the process does not answer. */
+    /** Returns the number of calls over this protocol since the process started; -1 if the process does not answer. */
     long served(Wire wire) throws InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(actuator + "?tag=protocol:" + wire.protocol()))
                 .timeout(PATIENCE)

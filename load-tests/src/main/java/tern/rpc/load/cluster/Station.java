@@ -8,12 +8,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A node that serves calls with some workers, each call for an exponentially distributed time. It uses no threads.
- * Instead, the answer is scheduled for the time at which a worker would have finished. Thread-safe.
+ * A simulated node with some workers. The service time of a call is exponentially distributed. A station uses no
+ * threads of its own: it schedules the answer for the time at which a worker would have finished. Thread-safe.
  */
 final class Station {
 
-    /** The state of the node itself. */
+    /** The states of a node. */
     enum State {
         HEALTHY,
         /** Calls take ten times longer. */
@@ -56,7 +56,7 @@ final class Station {
     /**
      * Serves a call.
      *
-     * @param failure creates the framework's failure that means the node is unavailable
+     * @param failure creates the exception by which the framework reports an unavailable node
      */
     CompletableFuture<Integer> work(java.util.function.Supplier<RuntimeException> failure) {
         arrived.increment();

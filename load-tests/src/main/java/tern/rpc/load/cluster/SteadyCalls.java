@@ -9,8 +9,8 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocking calls of one consumer at a steady rate. Every second call is idempotent. A call starts at its scheduled time
- * even if earlier ones have not ended, and its latency is measured from that time. Thread-safe.
+ * Makes blocking calls of one consumer at a steady rate. Every second call uses an idempotent method. A call starts at
+ * its scheduled time even if earlier calls have not ended, and its latency is measured from that time. Thread-safe.
  */
 final class SteadyCalls {
 
@@ -27,13 +27,13 @@ final class SteadyCalls {
     private volatile Counts counts = new Counts();
     private volatile boolean stopped;
 
-    /** Receives each failed call on the thread of its caller. */
+    /** Receives each failed call, on the thread that made the call. */
     @FunctionalInterface
     interface Losses {
 
         /**
          * @param safe whether the call was idempotent
-         * @param startedMillis the time of the start in milliseconds since 1970
+         * @param startedMillis the start of the call in milliseconds since 1970-01-01 UTC
          */
         void lost(boolean safe, long startedMillis, RuntimeException failure);
     }
@@ -66,7 +66,7 @@ final class SteadyCalls {
             return lostSafe;
         }
 
-        /** The number of failed calls of the method that is not idempotent. */
+        /** The number of failed calls of the non-idempotent method. */
         synchronized long lostOnce() {
             return lostOnce;
         }
@@ -138,7 +138,7 @@ final class SteadyCalls {
     }
 
     /**
-     * Starts no more calls, and waits for those that run.
+     * Starts no more calls, and waits for the running calls.
      *
      * @return whether all calls have ended
      */

@@ -22,7 +22,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tern over the dubbo protocol. Its servers refuse no calls, as with the other frameworks. */
+/** Tern over the dubbo protocol. Its servers have no limit on concurrent calls, like those of the other frameworks. */
 final class TernNodes implements Framework {
 
     private static final int CALLS = 100_000;

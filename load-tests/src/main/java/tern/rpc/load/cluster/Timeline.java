@@ -7,16 +7,16 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** The calls of one run, grouped by the second in which they should have started. Thread-safe. */
+/** Counts the calls of one run by the second in which they were scheduled to start. Thread-safe. */
 final class Timeline {
 
-    /** Number of measured seconds before the fault begins. */
+    /** The number of measured seconds before the fault begins. */
     static final int BEFORE = 5;
 
     static final int FAULT = 20;
     static final int AFTER = 8;
 
-    /** Response times are compared with those before the fault from this second on. */
+    /** The number of seconds after the beginning of the fault in which response times are not measured. */
     static final int SETTLED = 3;
 
     private static final int SECONDS = BEFORE + FAULT + AFTER;
@@ -29,9 +29,7 @@ final class Timeline {
     private final Histogram healthyMicros = new ConcurrentHistogram(TimeUnit.MINUTES.toMicros(1), 3);
     private final Histogram faultMicros = new ConcurrentHistogram(TimeUnit.MINUTES.toMicros(1), 3);
 
-    /**
-     * @param start the time at which the first second begins
-     */
+    /** @param start the beginning of the first second, on the clock of {@link System#nanoTime()} */
     Timeline(long start, int clients) {
         this.start = start;
         this.failedByClient = new AtomicIntegerArray(clients);
@@ -78,7 +76,7 @@ final class Timeline {
         return sum;
     }
 
-    /** One of the first failures of the run as text; empty if there was none. */
+    /** Returns one of the first failures of the run as text; empty if there was none. */
     String firstFailure() {
         return firstFailure;
     }
@@ -95,7 +93,9 @@ final class Timeline {
         return healthyMicros.getValueAtPercentile(99) / 1e3;
     }
 
-    /** The 99th percentile from the third second of the fault on. */
+    /**
+     * Returns the 99th percentile of the response times during the fault, without its first {@link #SETTLED} seconds.
+     */
     double faultP99Millis() {
         return faultMicros.getValueAtPercentile(99) / 1e3;
     }
@@ -104,7 +104,7 @@ final class Timeline {
         return SECONDS;
     }
 
-    /** The share of failed calls in one second, in percent. */
+    /** Returns the share of failed calls in one second, in percent. */
     double failedPercent(int second) {
         long all = calls.get(second);
         return all == 0 ? 0 : 100.0 * failed.get(second) / all;

@@ -22,7 +22,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.sample.api.EchoService;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The protocols of the consumers, with the names that a provider's meters use. */
+/** The protocols of the consumers, with their names in the providers' meters. */
 enum Wire {
     DUBBO(DubboProtocol.NAME),
     TRIPLE(TripleClientProtocol.NAME),
@@ -42,7 +42,7 @@ enum Wire {
      * A consumer with Tern's defaults.
      *
      * @param safe a proxy for calls that may be repeated
-     * @param once a proxy for calls that are not idempotent
+     * @param once a proxy for calls that must not be repeated
      */
     record Consumer(RpcClient client, EchoService safe, EchoService once) implements AutoCloseable {
 
@@ -58,7 +58,11 @@ enum Wire {
         return connect(loops, () -> new StaticEndpoints(addresses), MethodSettings.NONE);
     }
 
-    /** @param providers gives a source for each reference */
+    /**
+     * Creates a consumer.
+     *
+     * @param providers creates a source of providers for each reference
+     */
     Consumer connect(EventLoops loops, Supplier<EndpointSource> providers, MethodSettings settings) {
         RpcClient client = RpcClient.builder()
                 .transport(new NettyClientTransport(

@@ -1,6 +1,6 @@
 /**
- * Faults of one provider among several: sample providers in separate processes, and ten nodes in this process for a
- * comparison with other frameworks.
+ * Tests faults of one provider among several. The providers are sample providers in separate processes, or, to compare
+ * with other frameworks, ten simulated nodes in this process.
  */
 @NullMarked
 package tern.rpc.load.cluster;

@@ -29,11 +29,11 @@ import tern.sample.api.UserService;
 /**
  * Measures the cost of waiting for an answer, with many callers and one thread that acts as an event loop. That thread
  * sleeps, then answers all calls that arrived meanwhile. Tern's caller parks at once and decodes on its own thread. It
- * is compared with {@code CompletableFuture.get} with and without a timeout. The variants run in turn for several
- * rounds, and the first round is discarded. The figure is CPU time of the process per call.
+ * is compared with {@code CompletableFuture.get} with and without a timeout. The variants run alternately for several
+ * rounds, and the first round is discarded. The result is the CPU time of the process per call.
  *
- * <p>Dubbo 2.7 lost time because {@code get} spun. A current JDK cannot show this: since JDK 9 a thread only yields a
- * few times there, which is too little to measure.
+ * <p>Dubbo 2.7 lost time because {@code get} used to spin. A current JDK cannot show this: since JDK 9, a thread only
+ * yields a few times there, which takes too little time to be measured.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.CallerComparison [rounds] [seconds] [callers]</pre>
  */
@@ -149,7 +149,7 @@ public final class CallerComparison {
         for (int i = 0; i < callers; i++) {
             new Thread(() -> callOn(way, sent, calls, over, ended), "caller-" + i).start();
         }
-        TimeUnit.MILLISECONDS.sleep(500); // warm-up
+        TimeUnit.MILLISECONDS.sleep(500); // The clients warm up during this pause.
         long callsBefore = calls.get();
         long cpu = PROCESS.getProcessCpuTime();
         long began = System.nanoTime();

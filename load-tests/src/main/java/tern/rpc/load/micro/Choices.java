@@ -36,10 +36,10 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Measures the cost of a call over the dubbo protocol when one setting differs from the default: event loops,
- * connections, callers and the way they wait, and the threads of the methods. Client and server share one process, and
- * the call is an echo. All variants run in turn for several rounds, and the first round is discarded. The figure is CPU
- * time of the process per call.
+ * Measures the cost of a call over the dubbo protocol if one setting differs from the default: the number of event
+ * loops, connections or callers, how callers wait, or the threads of the methods. Client and server share one process,
+ * and the call is an echo. All variants run alternately for several rounds, and the first round is discarded. The
+ * result is the CPU time of the process per call.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.Choices [rounds] [millis] [part of a name]</pre>
  */
@@ -261,7 +261,7 @@ public final class Choices {
                         .connections(choice.connections())
                         .check(true)
                         .build());
-                run(echo, choice, millis / 2); // warm-up
+                run(echo, choice, millis / 2); // The first run is a warm-up.
                 return run(echo, choice, millis);
             }
         }

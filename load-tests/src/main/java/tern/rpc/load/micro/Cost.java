@@ -6,17 +6,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The cost of one execution of an operation on its thread.
+ * The cost of one execution of an operation.
  *
- * @param cpuNanos CPU time of the thread only, so other processes have little influence
- * @param bytes allocated bytes
+ * @param cpuNanos the CPU time of the executing thread in nanoseconds, on which other processes have little influence
+ * @param bytes the number of allocated bytes
  */
 record Cost(double cpuNanos, double bytes) {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int BATCH = 20;
 
-    /** Repeats the operation for this time, after a warm-up that takes a quarter of it. */
+    /**
+     * Measures an operation by repeating it for {@code millis} milliseconds. A warm-up, which takes a quarter of that
+     * time, comes first.
+     */
     static Cost of(Supplier<?> operation, int millis) {
         run(operation, millis / 4);
         long cpu = THREADS.getCurrentThreadCpuTime();

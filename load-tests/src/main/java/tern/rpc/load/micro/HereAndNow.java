@@ -1,6 +1,6 @@
 package tern.rpc.load.micro;
 
-/** A thread object that runs its work on the thread that calls {@code start}. */
+/** A thread object whose {@code start} runs the work on the calling thread. */
 final class HereAndNow extends Thread {
 
     HereAndNow(Runnable work) {
@@ -8,7 +8,7 @@ final class HereAndNow extends Thread {
     }
 
     @Override
-    @SuppressWarnings("DoNotCall") // running on the current thread is intended
+    @SuppressWarnings("DoNotCall") // Running on the calling thread is intended.
     public synchronized void start() {
         run();
     }

@@ -26,8 +26,8 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.sample.api.User;
 
 /**
- * Measures reading and writing hessian2, compared with hessian-lite. Both reuse their coders for all messages; Dubbo
- * creates them anew for each message.
+ * Measures reading and writing hessian2, compared with hessian-lite. Here, both libraries reuse their readers and
+ * writers for all messages; Dubbo creates new ones for each message.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HessianCoding [rounds] [milliseconds] [part of a row's name]</pre>
  */
@@ -92,7 +92,8 @@ public final class HessianCoding {
     }
 
     /**
-     * Writes new objects each time. Computing an object's identity hash for the first time costs more than later reads.
+     * Writes new objects each time, because computing an object's identity hash for the first time costs more than
+     * reading it later.
      */
     private static Supplier<?> fresh(int count, Function<Object, Object> writing) {
         return () -> writing.apply(users(count));
@@ -146,7 +147,10 @@ public final class HessianCoding {
         };
     }
 
-    /** Reads a value as the result of a method. The serializer prepares its type before the first call. */
+    /**
+     * Returns an operation that reads a value as the result of a method. The serializer prepares the type of the result
+     * before the first call.
+     */
     static Supplier<?> ourReading(byte[] bytes, String method) {
         HessianSerializer serializer = HessianSerializer.builder().build();
         ServiceDescriptor service = ServiceDescriptor.of(People.class);

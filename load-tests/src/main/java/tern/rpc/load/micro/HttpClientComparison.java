@@ -40,9 +40,9 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Compares a JSON call over HTTP/1.1 by three clients: our client, whose waiting callers use their own sockets; our
- * client with event loops only; and the JDK's client. Client and server are in this process, whose CPU time per call is
- * shown. The clients run in turn for several rounds, and the first round is discarded.
+ * Compares a JSON call over HTTP/1.1 by three clients: Tern's client, whose waiting callers read their own sockets;
+ * Tern's client with event loops only; and the JDK's client. Client and server share one process. The result is the CPU
+ * time of this process per call. The clients run alternately for several rounds, and the first round is discarded.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HttpClientComparison [rounds] [seconds] [callers]</pre>
  */
@@ -53,7 +53,7 @@ public final class HttpClientComparison {
 
     private HttpClientComparison() {}
 
-    /** The called service. */
+    /** The service that is called. */
     public interface Exists {
         boolean exists(String id);
     }
@@ -109,7 +109,7 @@ public final class HttpClientComparison {
                         .build());
     }
 
-    /** The same protocol without sockets for waiting callers. */
+    /** Returns the protocol without the feature that waiting callers read their own sockets. */
     private static ClientProtocol withoutCallers(Http1ClientProtocol protocol) {
         InvocationHandler handler = (proxy, method, given) -> {
             if (method.getName().equals("callerExchanges")) {
@@ -170,7 +170,7 @@ public final class HttpClientComparison {
         for (int i = 0; i < callers; i++) {
             new Thread(() -> callOn(call, calls, over, ended), "caller-" + i).start();
         }
-        TimeUnit.MILLISECONDS.sleep(500); // warm-up
+        TimeUnit.MILLISECONDS.sleep(500); // The clients warm up during this pause.
         long callsBefore = calls.get();
         long cpu = PROCESS.getProcessCpuTime();
         long began = System.nanoTime();

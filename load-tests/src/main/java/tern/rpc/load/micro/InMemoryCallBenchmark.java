@@ -30,8 +30,8 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * A call from proxy to method and back, through filters and serializer but without a network. The worker runs on the
- * calling thread.
+ * Measures a call from proxy to method and back, through filters and serializer but without a network. The worker runs
+ * on the calling thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -80,7 +80,7 @@ public class InMemoryCallBenchmark {
         return users.existUser("1236");
     }
 
-    /** Adds a user's filter, which needs a stage. */
+    /** Adds an application's filter, which needs an additional completion stage. */
     @Benchmark
     public boolean existUserFiltered() {
         return filtered.existUser("1236");

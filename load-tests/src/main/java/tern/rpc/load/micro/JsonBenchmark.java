@@ -13,13 +13,13 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import tern.sample.api.User;
 
-/** Reading and writing JSON of plain and generic results. {@link JsonGenerics} measures more cases in turn. */
+/** Measures reading and writing plain and generic results in JSON. {@link JsonGenerics} measures more cases. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class JsonBenchmark {
 
-    /** A method of {@link JsonGenerics.Users}. */
+    /** The name of a method of {@link JsonGenerics.Users}. */
     @Param({"user", "userResult", "users", "usersResult"})
     private String method = "user";
 

@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Measures reading and writing JSON with Tern's limits, compared with a plain Jackson mapper without limits that has
- * prepared its types. The two differ in dates, records and buffers.
+ * already resolved its types. The two also differ in the handling of dates, records and buffers.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.JsonCoding [rounds] [milliseconds] [part of a row's name]</pre>
  */

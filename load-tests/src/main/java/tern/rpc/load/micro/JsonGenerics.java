@@ -20,8 +20,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Measures a generic result in JSON, compared with the same value without its generic wrapper, and with readers that
- * resolve the type on every call. It uses one thread. All variants run in turn for several rounds, and the first round is
- * discarded. The figures are CPU time and allocated bytes of that thread.
+ * resolve the type on every call. Everything runs on one thread. All variants run alternately for several rounds, and
+ * the first round is discarded. The results are the CPU time and allocated bytes of that thread.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.JsonGenerics [rounds] [milliseconds]</pre>
  */
@@ -44,7 +44,7 @@ public final class JsonGenerics {
         Result<List<User>> usersResult();
     }
 
-    /** A case, and the name of the case that it is compared with. */
+    /** A case, and the name of the case with which it is compared. */
     private record Row(String name, String base, Supplier<?> operation) {}
 
     public static void main(String[] arguments) {

@@ -36,9 +36,9 @@ import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Measures the cost of a call's ledger: a call from admission to its answer, without encoding and without a change of
- * threads, because the worker runs on the submitting thread. The counted operations do nothing. Compare medians, since
- * other processes hardly influence them.
+ * Measures the cost of a call's ledger: a call from admission to answer, without encoding and without a change of
+ * threads, because the worker runs on the submitting thread. The counted operations do nothing. Compare medians,
+ * because other processes have little influence on them.
  *
  * <pre>java -cp load-tests/target/load-tests.jar org.openjdk.jmh.Main LedgerBenchmark</pre>
  */
@@ -113,7 +113,7 @@ public class LedgerBenchmark {
     }
 
     /**
-     * Reads the clock as often as a hundred counted operations do. The two readings are most of the cost of an
+     * Reads the clock as often as a hundred counted operations do. Reading the clock twice is most of the cost of an
      * operation.
      */
     @Benchmark

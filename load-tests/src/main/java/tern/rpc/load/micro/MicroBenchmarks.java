@@ -15,8 +15,9 @@ import org.openjdk.jmh.util.Statistics;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Runs all benchmarks of single components in a few minutes and prints times and allocated bytes as a table for {@code docs/decisions/0029-optimizations-kept-and-dropped.md}.
- * It shows medians, because other processes influence them less than means.
+ * Runs all benchmarks of single components in a few minutes, and prints times and allocated bytes as a table for {@code
+ * docs/decisions/0029-optimizations-kept-and-dropped.md}. The table contains medians, because other processes influence
+ * medians less than means.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.MicroBenchmarks [part of a name]</pre>
  */
@@ -26,7 +27,7 @@ public final class MicroBenchmarks {
     private static final int WARM_UPS = 4;
     private static final int MEASURED = 5;
 
-    /** A benchmark that runs only if its name is given, because its parameters do not change its result. */
+    /** The name of a benchmark that runs only if its name is given, because its parameters do not change its result. */
     private static final String CLOCK = "readTheClock";
 
     private static final String ALLOCATED = "gc.alloc.rate.norm";

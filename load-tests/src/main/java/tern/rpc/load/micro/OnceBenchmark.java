@@ -31,8 +31,8 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * Compares work that is done once, when a proxy or a connection is created or a call begins, with the same work
- * repeated on every call or step. The name of a benchmark ends in the variant that it measures.
+ * Compares work that is done once, when a proxy or connection is created or a call begins, with the same work repeated
+ * for every call or step. The name of a benchmark ends with the variant that it measures.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -95,7 +95,7 @@ public class OnceBenchmark {
         return CompletableFuture.class.isAssignableFrom(result);
     }
 
-    /** Runs eight steps of a call that need its context. Only the first step looks it up. */
+    /** Runs eight steps of a call that need its context. Only the first step looks up the context. */
     @Benchmark
     public int contextOnce() {
         ServerContext context = ServerContext.current();
@@ -115,7 +115,7 @@ public class OnceBenchmark {
         return current;
     }
 
-    /** Uses one object for a blocking call. The call is registered and answered, and the answer is read. */
+    /** Uses one object for a blocking call: the call is registered, answered, and its answer is read. */
     @Benchmark
     public Response futureOnce() throws Throwable {
         PendingCall pending = new PendingCall(call, false, 0, null);
@@ -123,7 +123,7 @@ public class OnceBenchmark {
         return pending.await();
     }
 
-    /** Uses three futures, for transport, protocol and caller. Each one completes the next. */
+    /** Uses three futures, for transport, protocol and caller. Each future completes the next one. */
     @Benchmark
     public Object futureOfEachLayer() throws Exception {
         CompletableFuture<Response> transport = new CompletableFuture<>();
@@ -134,7 +134,10 @@ public class OnceBenchmark {
         return caller.get();
     }
 
-    /** Uses stages that restore the context at each filter, like a chain of {@code thenApplyWithContext}. */
+    /**
+     * Uses one completion stage for each filter. Each stage restores the context, like a chain of {@code
+     * thenApplyWithContext}.
+     */
     @Benchmark
     public Object stageOfEachFilter() throws Exception {
         CompletableFuture<Response> last = new CompletableFuture<>();
@@ -165,7 +168,7 @@ public class OnceBenchmark {
         return InetAddress.getLocalHost();
     }
 
-    /** Reads the time of the last read of a connection from a field. */
+    /** Reads the time of a connection's last read from a field. */
     @Benchmark
     public long lastReadInField() {
         lastRead = System.nanoTime();
@@ -188,7 +191,7 @@ public class OnceBenchmark {
         return "dubbo://" + host + ":" + port + "/" + service.name() + "?timeout=3000&version=0.0.0";
     }
 
-    /** Allocates a new object for a call. The young generation collects it. */
+    /** Allocates a new object for each call. A young garbage collection frees the object. */
     @Benchmark
     public PendingCall objectMade() {
         return new PendingCall(call, false, 0, null);

@@ -26,7 +26,10 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
-/** The choice of a provider, without the call. The clock does not advance, so reading it is not measured. */
+/**
+ * Measures the choice of a provider, without the call. The clock does not advance, so the cost of reading it is not
+ * measured.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -89,7 +92,7 @@ public class PickBenchmark {
 
         @Override
         public void close() {
-            // nothing is open
+            // There is nothing to close.
         }
     }
 
@@ -112,7 +115,8 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        cluster.pick("get", 0, "", false, null, now); // the survey, which is due ten times a second
+        // This call already makes the survey of providers that is due ten times a second.
+        cluster.pick("get", 0, "", false, null, now);
     }
 
     @TearDown

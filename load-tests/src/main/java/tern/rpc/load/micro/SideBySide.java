@@ -9,16 +9,16 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Compares operations of Tern with equivalent operations of a library on one thread. They run in turn for several
- * rounds, and the first round is discarded. The figures are medians of the thread's CPU time, of its allocated bytes,
- * and of the ratios of the rounds.
+ * Compares operations of Tern with equivalent operations of a library on one thread. The operations run alternately for
+ * several rounds, and the first round is discarded. The results are medians of the thread's CPU time, of its allocated
+ * bytes, and of the ratios of the rounds.
  */
 final class SideBySide {
 
     private static final int ROUNDS = 9;
     private static final int MILLIS = 300;
 
-    /** One compared operation. Neither side returns null. */
+    /** Two compared operations. Neither returns null. */
     record Row(String name, Supplier<?> ours, Supplier<?> theirs) {}
 
     private record Figure(Cost ours, Cost theirs) {
@@ -33,9 +33,9 @@ final class SideBySide {
     /**
      * Measures and prints all rows.
      *
-     * @param library name of the library for the column heads
-     * @param arguments number of rounds, milliseconds of each operation per round, and part of the names of the wanted
-     *     rows; each may be omitted together with all later ones
+     * @param library the name of the library for the column headers
+     * @param arguments the number of rounds, the milliseconds of each operation per round, and a part of the names of
+     *     the wanted rows; the last arguments may be omitted
      */
     static void print(String library, List<Row> rows, String... arguments) {
         int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : ROUNDS;

@@ -8,7 +8,10 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.util.List;
 
-/** A client made of a socket and a few bytes, so that thousands of clients cost little. Not thread-safe. */
+/**
+ * A client that consists only of a socket and a few bytes, so that thousands of clients cost little memory. Not
+ * thread-safe.
+ */
 abstract class BareConnection implements AutoCloseable {
 
     /** The peers whose servers this client can call. */
@@ -49,13 +52,13 @@ abstract class BareConnection implements AutoCloseable {
         };
     }
 
-    /** Does the handshake before the first call, including the server's answer to a ping. */
+    /** Performs the handshake before the first call, including a ping and the server's answer. */
     abstract void open() throws IOException;
 
-    /** Calls {@code existUser} and waits for the answer. */
+    /** Calls {@code existUser}, and waits for the answer. */
     abstract void call() throws IOException;
 
-    /** Sends a heartbeat and waits for its answer. */
+    /** Sends a heartbeat, and waits for its answer. */
     abstract void ping() throws IOException;
 
     @Override

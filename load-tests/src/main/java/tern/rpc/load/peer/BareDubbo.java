@@ -6,11 +6,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import tern.sample.api.UserService;
 
-/** The dubbo protocol with hessian2 (docs/wire-protocol.md). */
+/** A client of the dubbo protocol with hessian2 (docs/wire-protocol.md). */
 final class BareDubbo extends BareConnection {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0xc2; // flags: two-way request with hessian2
+    private static final int REQUEST = 0xc2; // the flags of a two-way request with hessian2
     private static final int EVENT = 0x20;
     private static final int OK = 20;
     private static final int HEAD_BYTES = 16;
@@ -47,7 +47,7 @@ final class BareDubbo extends BareConnection {
         return body.toByteArray();
     }
 
-    /** @param text shorter than 1,024 characters */
+    /** @param text a text of fewer than 1,024 characters */
     private static void text(ByteArrayOutputStream body, String text) {
         int length = text.length();
         if (length >= SHORT_TEXT) {
@@ -83,11 +83,12 @@ final class BareDubbo extends BareConnection {
                 .put(body)
                 .array());
         while (answered() != id) {
-            // a heartbeat of the server; a run is too short for its timeout, so it needs no answer
+            // The frame is a heartbeat of the server. It needs no answer, because the run is shorter than the server's
+            // timeout.
         }
     }
 
-    /** Reads a frame and returns the id of the call that it answers, or another value if it is no answer. */
+    /** Reads a frame. Returns the id of the call that the frame answers, or -1 if the frame is not an answer. */
     private long answered() throws IOException {
         byte[] head = in.readNBytes(HEAD_BYTES);
         if (head.length < HEAD_BYTES) {
@@ -106,7 +107,7 @@ final class BareDubbo extends BareConnection {
         return fields.getLong(ID_OFFSET);
     }
 
-    /** Returns whether the body is the value true, with or without attachments. */
+    /** Whether the body contains the value true, with or without attachments. */
     private static boolean isValue(byte[] body) {
         return body.length > 1 && (body[0] == (byte) 0x91 || body[0] == (byte) 0x94) && body[1] == 'T';
     }

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import tern.rpc.load.peer.proto.Email;
 import tern.sample.api.UserService;
 
-/** HTTP/2 with prior knowledge (RFC 9113), for calls of gRPC or Triple. */
+/** A client of HTTP/2 with prior knowledge (RFC 9113), for calls over gRPC or Triple. */
 final class BareHttp2 extends BareConnection {
 
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -48,7 +48,11 @@ final class BareHttp2 extends BareConnection {
         this.message = message;
     }
 
-    /** @param service service with the methods of the {@code .proto} file */
+    /**
+     * Connects for calls with protobuf messages.
+     *
+     * @param service the name of the service, whose methods are those of the {@code .proto} file
+     */
     static BareHttp2 withProtobuf(int port, String service) throws IOException {
         return new BareHttp2(
                 port,
@@ -56,12 +60,15 @@ final class BareHttp2 extends BareConnection {
                 Email.newBuilder().setAddress("1236").build().toByteArray());
     }
 
-    /** Uses Triple's envelope of a Java call: the names of serialization and types, and the encoded argument. */
+    /**
+     * Connects for calls with Triple's envelope for Java values: the names of serialization and types, and the encoded
+     * argument.
+     */
     static BareHttp2 withJavaValues(int port) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         CodedOutputStream envelope = CodedOutputStream.newInstance(bytes);
         envelope.writeString(1, "hessian2");
-        envelope.writeBytes(2, ByteString.copyFromUtf8("\u00041236")); // length of the text, then the text
+        envelope.writeBytes(2, ByteString.copyFromUtf8("\u00041236")); // the length of the text, then the text
         envelope.writeString(3, "java.lang.String");
         envelope.flush();
         return new BareHttp2(port, "/" + UserService.class.getName() + "/existUser", bytes.toByteArray());
@@ -72,7 +79,7 @@ final class BareHttp2 extends BareConnection {
         out.write(PREFACE);
         write(SETTINGS, 0, 0);
         while (next().type != SETTINGS) {
-            // other frames before SETTINGS need no action here; next() answers them
+            // Other frames before SETTINGS need no action here, because next() answers them.
         }
         ping();
     }
@@ -128,11 +135,11 @@ final class BareHttp2 extends BareConnection {
     void ping() throws IOException {
         write(PING, 0, 0, new byte[PING_BYTES]);
         while (!next().is(PING, ACK)) {
-            // other frames were answered by next()
+            // The method next() has answered all other frames.
         }
     }
 
-    /** Reads a frame and answers settings and pings. */
+    /** Reads a frame. SETTINGS and PING frames are answered here. */
     private Frame next() throws IOException {
         byte[] head = in.readNBytes(HEAD_BYTES);
         if (head.length < HEAD_BYTES) {

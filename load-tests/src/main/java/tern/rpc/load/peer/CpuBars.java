@@ -1,6 +1,6 @@
 package tern.rpc.load.peer;
 
-/** CPU per call of one scene: one bar for each peer, with client and server stacked. */
+/** A chart of the CPU time per call in one scenario. Each peer has one bar, in which client and server are stacked. */
 final class CpuBars {
 
     private static final int WIDTH = 640;

@@ -5,8 +5,8 @@ import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
 /**
- * The streams of a Dubbo server. Its {@code onNext} never blocks; messages that the client does not read stay in
- * memory.
+ * The answers that a Dubbo server streams to a client. {@code onNext} never blocks; messages that the client does not
+ * read stay in the server's memory.
  */
 final class DubboStreamAnswers implements DubboStreams {
 

@@ -5,7 +5,7 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** Calls the streams through Dubbo's proxy. */
+/** Calls the streaming methods through Dubbo's proxy. */
 record DubboStreamCalls(DubboStreams proxy) implements ProtobufStreams {
 
     @Override

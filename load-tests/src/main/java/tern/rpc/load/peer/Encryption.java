@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The TLS engine of a peer, or none. The suffix of the peer's name selects it. */
+/** The TLS engine of a peer, or none. The suffix of the peer's name determines it. */
 enum Encryption {
     NONE("", null),
 
-    /** The engine of the JDK. */
+    /** The TLS engine of the JDK. */
     JDK("-tls", true),
 
-    /** The engine of netty-tcnative. */
+    /** The TLS engine of netty-tcnative. */
     BORING_SSL("-boringssl", false);
 
     private final String suffix;
@@ -32,7 +32,7 @@ enum Encryption {
         return NONE;
     }
 
-    /** Returns the name without the suffix. */
+    /** Returns the peer's name without the suffix for this engine. */
     String clearText(String peer) {
         return peer.substring(0, peer.length() - suffix.length());
     }
@@ -41,7 +41,10 @@ enum Encryption {
         return peer + suffix;
     }
 
-    /** Returns JVM flags for the processes of a peer. By default Netty uses its native engine wherever it can. */
+    /**
+     * Returns the JVM flags for the processes of a peer. Without a flag, Netty uses its native engine wherever
+     * possible.
+     */
     List<String> flags() {
         List<String> flags = new ArrayList<>();
         if (withoutNative != null) {
@@ -51,7 +54,11 @@ enum Encryption {
         return flags;
     }
 
-    /** @throws IllegalStateException if Netty uses another engine in this process */
+    /**
+     * Checks that Netty uses this engine.
+     *
+     * @throws IllegalStateException if Netty uses another engine in this process
+     */
     void check() {
         if (withoutNative != null && withoutNative == OpenSsl.isAvailable()) {
             throw new IllegalStateException(

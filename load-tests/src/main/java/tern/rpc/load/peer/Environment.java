@@ -9,22 +9,22 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.load.replay.Facts;
 
 /**
- * The facts that are printed beside the figures.
+ * The facts about the environment that are printed with the results.
  *
- * @param machine the machine at the start, with its load average
+ * @param machine the facts about the machine at the start, including its load average
  * @param commit the measured commit, or {@code unknown}
  */
 record Environment(Map<String, String> machine, String commit) {
 
     Environment {
-        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine)); // keeps the order
+        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine)); // The copy keeps the order.
     }
 
     static Environment now() {
         return new Environment(Facts.ofMachine(), described());
     }
 
-    /** Returns all facts. Call it at the end, because it reads the load average again. */
+    /** Returns all facts. Call this at the end, because it reads the load average again. */
     Map<String, String> facts(Selection selection) {
         Map<String, String> facts = new LinkedHashMap<>(machine);
         facts.put("load average at the end", Facts.loadAverage());
@@ -42,7 +42,7 @@ record Environment(Map<String, String> machine, String commit) {
             String told = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
             return git.waitFor(5, TimeUnit.SECONDS) && git.exitValue() == 0 ? told : "unknown";
         } catch (IOException e) {
-            return "unknown"; // git is missing
+            return "unknown"; // The program git is not installed.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return "unknown";

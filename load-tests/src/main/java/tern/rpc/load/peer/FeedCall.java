@@ -4,7 +4,8 @@ import org.HdrHistogram.Histogram;
 import tern.rpc.load.peer.proto.FeedRequest;
 
 /**
- * One stream from the server. The latency of a message is the duration of the stream divided by the number of messages.
+ * Reads one stream from the server. The latency of a message is the duration of the stream divided by the number of
+ * messages.
  */
 final class FeedCall implements SceneCall {
 

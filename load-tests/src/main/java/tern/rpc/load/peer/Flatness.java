@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Checks whether the resources of a process stay constant in a long run (figure R21 in docs/figures/promises.md).
- * Memory may grow by 1 MB in 10 minutes, or in the whole run if it is shorter. Threads and descriptors must not grow.
- * The first tenth of the samples is ignored, since pools and caches fill then.
+ * Checks whether the resources of a process stay constant during a long run (figure R21 in docs/figures/promises.md).
+ * Memory may grow by at most 1 MB in 10 minutes, or in the whole run if the run is shorter. Threads and descriptors
+ * must not grow. The first tenth of the samples is ignored, because pools and caches fill during that time.
  */
 final class Flatness {
 
@@ -17,11 +17,17 @@ final class Flatness {
     private static final double MINUTES = 10;
     private static final double LESS_THAN_ONE = 0.5;
 
-    /** @param minutes time since the start of the run */
+    /**
+     * The resources at one time.
+     *
+     * @param minutes the time since the start of the run
+     */
     record Sample(double minutes, Resources held) {}
 
     /**
-     * @param flat whether the resource did not grow by more than its limit
+     * The verdict on one resource.
+     *
+     * @param flat whether the resource grew by no more than its limit
      */
     record Verdict(String what, String told, boolean flat) {}
 
@@ -52,7 +58,10 @@ final class Flatness {
                 grown <= MAX_MEGABYTES);
     }
 
-    /** Judges a number that varies by the rise of its regression line over the whole run. */
+    /**
+     * Judges a number that fluctuates. The regression line of the number must rise by less than one half over the whole
+     * run.
+     */
     private Verdict count(String what, ToDoubleFunction<Resources> figure) {
         double grown = slope(figure).over(minutes());
         return new Verdict(

@@ -4,10 +4,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/** The client of the floor protocol. A table contains the waiting callers by id. Thread-safe. */
+/** A client of the floor protocol. A table contains the waiting callers by call id. Thread-safe. */
 final class FloorClient extends FloorConnection {
 
-    /** Far more slots than callers. Must be a power of two. */
+    /** The number of slots in the table, which far exceeds the number of callers. Must be a power of two. */
     private static final int SLOTS = 8_192;
 
     private final AtomicReferenceArray<@Nullable FloorWaiter> waiting = new AtomicReferenceArray<>(SLOTS);

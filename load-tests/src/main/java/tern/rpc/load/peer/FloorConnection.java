@@ -11,16 +11,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection of the floor protocol, whose frames have only length, id and payload. Threads add frames to a
- * queue, and the event loop writes all queued frames with one flush. {@link #send} is thread-safe; all else is confined
- * to the event loop.
+ * One end of a connection that uses the floor protocol, whose frames contain only length, id and payload. Threads add
+ * frames to a queue, and the event loop writes all queued frames with one flush. {@link #send} is thread-safe; all
+ * other methods are confined to the event loop.
  */
 abstract class FloorConnection extends ByteToMessageDecoder implements Runnable {
 
-    /** Size of length and id, which precede the payload. The length field does not count itself. */
+    /** The size of length and id, which precede the payload. The length field does not include its own size. */
     static final int HEAD_BYTES = Integer.BYTES + Long.BYTES;
 
-    /** Maximum size of frames that share a buffer. */
+    /** The maximum total size of the frames that are copied to one buffer. */
     private static final int BATCH_BYTES = 64 * 1_024;
 
     private final Queue<Frame> queue = new ConcurrentLinkedQueue<>();
@@ -33,7 +33,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
         }
     }
 
-    /** Called on the event loop for each received frame. */
+    /** Called on the event loop when a frame is received. */
     abstract void received(long id, byte[] payload);
 
     @Override
@@ -51,7 +51,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
     /** Writes all queued frames. */
     @Override
     public void run() {
-        scheduled.set(false); // reset before the queue is read, so that no frame is forgotten
+        scheduled.set(false); // The flag must be reset before the queue is read, so that no frame is missed.
         Frame frame = queue.poll();
         if (frame == null) {
             return;

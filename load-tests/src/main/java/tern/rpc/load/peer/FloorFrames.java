@@ -1,9 +1,9 @@
 package tern.rpc.load.peer;
 
 /**
- * Sizes of the frames of one kind of call. They equal the sizes of Tern's dubbo frames for the same values: header,
- * service, method, descriptor, arguments and attachments of the request; header, value and attachments of the answer.
- * {@code PeersTest} compares them.
+ * The sizes of the frames of one kind of call. They equal the sizes of Tern's dubbo frames for the same values. A
+ * request contains header, service, method, descriptor, arguments and attachments; an answer contains header, value and
+ * attachments. {@code PeersTest} checks the equality.
  */
 record FloorFrames(int request, int answer) {
 
@@ -14,10 +14,10 @@ record FloorFrames(int request, int answer) {
     static final FloorFrames ECHO_PERSON = new FloorFrames(815, 636);
     static final FloorFrames BUILD = new FloorFrames(200, 1_058);
 
-    /** Size of the frames without the text. */
+    /** The sizes of the frames without the text. */
     private static final FloorFrames ECHO_TEXT = new FloorFrames(204, 31);
 
-    /** Size of the chunks in which hessian2 sends a text of one-byte characters. */
+    /** The size of the chunks in which hessian2 sends a text of one-byte characters. */
     private static final int CHUNK = 0x8000;
 
     private static final int CHUNK_HEAD_BYTES = 3;

@@ -3,10 +3,10 @@ package tern.rpc.load.peer;
 import java.nio.ByteBuffer;
 
 /**
- * The request in the first bytes of a payload.
+ * A request, which is encoded in the first bytes of a payload.
  *
- * @param answerBytes size of the answer's payload
- * @param builds number of times that the server builds its text first
+ * @param answerBytes the size of the answer's payload
+ * @param builds how many times the server builds a text before it answers
  */
 record FloorRequest(int answerBytes, int builds) {
 
@@ -15,7 +15,7 @@ record FloorRequest(int answerBytes, int builds) {
         return new FloorRequest(in.getInt(), in.getInt());
     }
 
-    /** Returns a payload of this size that begins with the request. */
+    /** Returns a payload of {@code bytes} bytes that begins with the request. */
     byte[] payload(int bytes) {
         return ByteBuffer.allocate(bytes).putInt(answerBytes).putInt(builds).array();
     }

@@ -3,7 +3,7 @@ package tern.rpc.load.peer;
 import java.util.concurrent.Executor;
 
 /**
- * The server of the floor protocol. It hands each request to a worker, which answers with the requested number of
+ * The server of the floor protocol. It passes each request to a worker, which answers with the requested number of
  * bytes.
  */
 final class FloorServer extends FloorConnection {

@@ -21,16 +21,16 @@ final class FloorWaiter {
         return id;
     }
 
-    /** Called on any thread. */
+    /** Delivers the answer. Any thread may call this. */
     void answer(byte[] payload) {
         answer = payload;
         LockSupport.unpark(caller);
     }
 
     /**
-     * Called on the caller's thread.
+     * Waits for the answer on the caller's thread.
      *
-     * @throws IllegalStateException if there is no answer after 10 s
+     * @throws IllegalStateException if no answer arrives within 10 s
      */
     byte[] await() {
         long end = System.nanoTime() + PATIENCE_NANOS;

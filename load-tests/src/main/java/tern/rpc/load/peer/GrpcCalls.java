@@ -12,7 +12,7 @@ import tern.rpc.load.peer.proto.UserId;
 import tern.rpc.load.peer.proto.UserMessage;
 import tern.rpc.load.peer.proto.UserPage;
 
-/** Adapts gRPC's generated stub, which implements no interface. */
+/** Calls the methods of gRPC's generated stub. The adapter is needed because the stub implements no interface. */
 record GrpcCalls(BenchmarkBlockingStub stub) implements ProtobufBenchmark {
 
     static Services over(BenchmarkBlockingStub stub) {

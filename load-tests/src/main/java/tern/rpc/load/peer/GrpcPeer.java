@@ -14,7 +14,7 @@ import javax.net.ssl.SSLException;
 import tern.rpc.load.peer.proto.BenchmarkGrpc;
 import tern.rpc.load.peer.proto.StreamsGrpc;
 
-/** grpc-java over Netty with generated blocking stubs. It uses its defaults, except for 200 threads for the methods. */
+/** grpc-java over Netty with generated blocking stubs and its defaults, except that methods run on 200 threads. */
 final class GrpcPeer implements Peer {
 
     private final boolean encrypted;

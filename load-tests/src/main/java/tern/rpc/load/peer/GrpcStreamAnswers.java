@@ -7,8 +7,8 @@ import tern.rpc.load.peer.proto.Item;
 import tern.rpc.load.peer.proto.StreamsGrpc;
 
 /**
- * The streams as gRPC's generated service. It sends only while the call is ready, because gRPC's {@code onNext} never
- * blocks.
+ * Implements the streaming methods as gRPC's generated service. Sends only while the call is ready, because gRPC's
+ * {@code onNext} never blocks.
  */
 final class GrpcStreamAnswers extends StreamsGrpc.StreamsImplBase {
 
@@ -23,7 +23,7 @@ final class GrpcStreamAnswers extends StreamsGrpc.StreamsImplBase {
         feed(request, items);
     }
 
-    /** Called by one thread at a time. */
+    /** Writes the items of one stream. Only one thread at a time calls {@link #run}. */
     private static final class Writer implements Runnable {
 
         private final int items;

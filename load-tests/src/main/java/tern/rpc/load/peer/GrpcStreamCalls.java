@@ -8,7 +8,7 @@ import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 import tern.rpc.load.peer.proto.StreamsGrpc.StreamsStub;
 
-/** Calls the streams through gRPC's generated asynchronous stub. */
+/** Calls the streaming methods through gRPC's generated asynchronous stub. */
 record GrpcStreamCalls(StreamsStub stub) implements ProtobufStreams {
 
     @Override
@@ -21,7 +21,7 @@ record GrpcStreamCalls(StreamsStub stub) implements ProtobufStreams {
         return subscriber -> stub.watch(request, new Demanded(subscriber));
     }
 
-    /** Lets the subscriber request messages. By default they are requested automatically. */
+    /** Lets the subscriber request messages. Without this, gRPC requests messages automatically. */
     private record Demanded(Flow.Subscriber<? super Item> to) implements ClientResponseObserver<FeedRequest, Item> {
 
         @Override

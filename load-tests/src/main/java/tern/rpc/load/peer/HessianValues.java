@@ -20,13 +20,13 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Support for dates, times and records, which Caucho's Hessian lacks. Hessian sets fields by reflection, which these
- * types forbid. Dates and times are sent as one number.
+ * Adds support for dates, times and records to Caucho's Hessian. Hessian sets fields by reflection, which these types
+ * forbid. Dates and times are sent as one number.
  */
 final class HessianValues extends AbstractSerializerFactory {
 
     @Override
-    @SuppressWarnings("rawtypes") // as declared by Hessian
+    @SuppressWarnings("rawtypes") // Hessian declares the type this way.
     public @Nullable Serializer getSerializer(Class type) {
         if (type == LocalDate.class) {
             return new NumberSerializer<LocalDate>(LocalDate::toEpochDay);
@@ -38,7 +38,7 @@ final class HessianValues extends AbstractSerializerFactory {
     }
 
     @Override
-    @SuppressWarnings("rawtypes") // as declared by Hessian
+    @SuppressWarnings("rawtypes") // Hessian declares the type this way.
     public @Nullable Deserializer getDeserializer(Class type) {
         if (type == LocalDate.class) {
             return new NumberDeserializer(type, LocalDate::ofEpochDay);
@@ -64,7 +64,7 @@ final class HessianValues extends AbstractSerializerFactory {
         }
 
         @Override
-        @SuppressWarnings("unchecked") // the factory uses it only for objects of one class
+        @SuppressWarnings("unchecked") // The factory uses this deserializer only for objects of one class.
         protected void writeInstance(Object value, AbstractHessianOutput out) throws IOException {
             out.writeLong(number.applyAsLong((T) value));
         }
@@ -122,7 +122,7 @@ final class HessianValues extends AbstractSerializerFactory {
         }
     }
 
-    /** Reads records that were written with the same components. */
+    /** Reads records that were written with the same components in the same order. */
     private static final class RecordDeserializer extends AbstractDeserializer {
 
         private final Constructor<?> constructor;

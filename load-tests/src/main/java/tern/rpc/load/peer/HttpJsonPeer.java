@@ -13,7 +13,10 @@ import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
 import org.apache.hc.client5.http.impl.classic.HttpClients;
 import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
 
-/** JSON by Gson over HTTP/1.1. Jetty serves, and a pool of Apache HttpClient calls with one connection per caller. */
+/**
+ * JSON with Gson over HTTP/1.1. The server is Jetty, and the client is a pool of Apache HttpClient with one connection
+ * per caller.
+ */
 final class HttpJsonPeer implements Peer {
 
     private final Opened opened = new Opened();

@@ -10,9 +10,9 @@ import tern.rpc.load.peer.LiveObjects.Counted;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Measures a server's memory per idle connection. It counts live objects and direct buffers before and after thousands of
- * clients connect, and again after each client has made one call. The clients are bare sockets in this process. Some
- * clients connect and call before the first count, so that classes and pools are not included. Exits with 1 if a
+ * Measures a server's memory per idle connection. It counts live objects and direct buffers before and after thousands
+ * of clients connect, and again after each client has made one call. The clients are plain sockets in this process.
+ * Some clients connect and call before the first count, so that classes and pools are not included. Exits with 1 if a
  * connection is lost.
  *
  * <pre>load-tests/peers idle [--connections=5000] [--peers=tern-proto,grpc-java] [--classes=20]</pre>
@@ -26,7 +26,7 @@ public final class IdleConnections {
     private static final int MAX_CONNECTIONS = 15_000;
     private static final int MAX_CLASSES = 1_000;
 
-    /** Waiting time in which a server does the remaining work after a call or a handshake. */
+    /** The time in which a server completes the remaining work after a call or a handshake. */
     private static final long SETTLE_MILLIS = 2_000;
 
     private static final String HELP = """
@@ -120,7 +120,7 @@ public final class IdleConnections {
             LiveObjects called = look(server);
             print(peer, "one call", called, before);
             for (BareConnection client : clients) {
-                client.ping(); // fails if the server has closed a connection
+                client.ping(); // The ping fails if the server has closed the connection.
             }
         } finally {
             close(clients);

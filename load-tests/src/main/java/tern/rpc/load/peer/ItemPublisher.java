@@ -4,7 +4,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.load.peer.proto.Item;
 
-/** Publishes items as the subscriber requests them, up to a fixed number. */
+/** Publishes items when the subscriber requests them, up to a fixed number of items. */
 record ItemPublisher(int items) implements Flow.Publisher<Item> {
 
     @Override
@@ -17,7 +17,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         private final int items;
         private final Flow.Subscriber<? super Item> subscriber;
         private final AtomicLong wanted = new AtomicLong();
-        private int next; // used only by the thread that raised wanted from zero
+        private int next; // Only the thread that raised {@code wanted} from zero uses this field.
         private volatile boolean over;
 
         Source(int items, Flow.Subscriber<? super Item> subscriber) {
@@ -28,7 +28,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         @Override
         public void request(long count) {
             if (wanted.getAndAdd(count) > 0) {
-                return; // a nested or concurrent request; the running loop handles it
+                return; // The request is nested or concurrent, and the running loop handles it.
             }
             do {
                 give();

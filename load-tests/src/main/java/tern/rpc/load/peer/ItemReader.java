@@ -6,16 +6,19 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.Item;
 
-/** Reads one stream and checks order and size of its messages. One thread at a time calls the observer. */
+/** Reads one stream, and checks the order and size of its messages. Only one thread at a time calls the observer. */
 class ItemReader implements StreamObserver<Item> {
 
-    /** Shorter than the timeout of a client process, so that a hanging stream is reported as such. */
+    /**
+     * The maximum time to wait for the end of a stream. It is shorter than the timeout of a client process, so that a
+     * hanging stream is reported as such.
+     */
     private static final int PATIENCE_SECONDS = 50;
 
     private final int expected;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private volatile int received; // written by the observer
-    private volatile @Nullable String failure; // written by the observer
+    private volatile int received; // The observer's thread writes this field.
+    private volatile @Nullable String failure; // The observer's thread writes this field.
 
     ItemReader(int expected) {
         this.expected = expected;

@@ -17,14 +17,22 @@ final class JettyServer {
 
     private JettyServer() {}
 
-    /** Answers a request body with a response body, on a thread of Jetty. */
+    /** Answers the body of a request with the body of a response, on a thread of Jetty. */
     interface Endpoint {
 
-        /** @throws Exception answered with status 500 */
+        /**
+         * Answers a request.
+         *
+         * @throws Exception if the request fails; the server then answers with status 500
+         */
         byte[] answer(String path, InputStream body) throws Exception;
     }
 
-    /** @return closes the server */
+    /**
+     * Starts a server.
+     *
+     * @return closes the server when it is closed
+     */
     static AutoCloseable start(int port, String contentType, Endpoint endpoint) {
         Server server = new Server(new QueuedThreadPool(Workers.THREADS));
         ServerConnector connector = new ServerConnector(server);

@@ -10,9 +10,9 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 
 /**
- * A JSON call by POST: one value as argument, one value as answer.
+ * A JSON call by POST with one argument and one result.
  *
- * @param method method of the server
+ * @param method the method of the server
  */
 record JsonCall<A, R>(String path, TypeToken<A> argument, TypeToken<R> answer, BiFunction<Services, A, R> method) {
 

@@ -4,7 +4,10 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
-/** Latencies of one scene from all rounds: a chart with a percentile curve per peer, and a histogram per peer. */
+/**
+ * Charts of the latencies of one scenario in all rounds: a chart with one percentile curve per peer, and a histogram
+ * per peer.
+ */
 final class LatencyCharts {
 
     private static final int WIDTH = 640;
@@ -15,14 +18,14 @@ final class LatencyCharts {
     private static final int STRIP = 34;
     private static final int AXIS = 22;
 
-    /** Marks of the axis of percentiles, from 0 to one call in ten thousand. */
+    /** The percentiles that are marked on the axis, from 0 to one call in ten thousand. */
     private static final List<Double> MARKS = List.of(0.0, 50.0, 90.0, 99.0, 99.9, 99.99);
 
     private static final double LAST_PERCENTILE = 99.99;
     private static final double STEP = 0.05;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** Number of bars per decade of latency. */
+    /** The number of bars per decade of latency. */
     private static final int BARS = 16;
 
     private final Results results;
@@ -31,7 +34,7 @@ final class LatencyCharts {
         this.results = results;
     }
 
-    /** Returns the CSS class of a peer's line by its index. */
+    /** Returns the CSS class of a peer's curve, by the index of the peer. */
     static String style(int peer) {
         return "c" + peer % 8 + (peer >= 8 ? " dashed" : "");
     }
@@ -71,7 +74,7 @@ final class LatencyCharts {
         return points.toString().strip();
     }
 
-    /** Returns the number of nines of a percentile: 1 for 90, 3 for 99.9. */
+    /** Returns the number of nines in a percentile, such as 1 for 90 and 3 for 99.9. */
     static double nines(double percentile) {
         return -Math.log10(1 - percentile / 100);
     }

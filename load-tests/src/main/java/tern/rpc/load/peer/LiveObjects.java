@@ -11,28 +11,33 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * The live objects of a process, counted by the JVM after a full collection.
+ * The live objects of a process, which the JVM counts after a full collection.
  *
- * @param heapBytes bytes of all classes
- * @param directBytes bytes in direct buffers
- * @param classes instances and bytes by class
+ * @param heapBytes the bytes of all objects
+ * @param directBytes the bytes in direct buffers
+ * @param classes the number of instances and bytes by class name
  */
 record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classes) {
 
-    /** The objects of one class. */
+    /** The number of objects of one class, and their bytes. */
     record Counted(long instances, long bytes) {
 
         static final Counted NONE = new Counted(0, 0);
     }
 
-    /** Number of words in a line of the histogram: number, instances, bytes, class and optionally module. */
+    /**
+     * The minimum number of words in a line of the histogram: number, instances, bytes and class. The module is
+     * optional.
+     */
     private static final int WORDS = 4;
 
     LiveObjects {
         classes = Map.copyOf(classes);
     }
 
-    /** Counts twice, since the first collection may make more objects unreachable. */
+    /**
+     * Counts the live objects. Collects garbage twice, because the first collection may make more objects unreachable.
+     */
     static LiveObjects count() {
         histogram();
         String histogram = histogram();
@@ -54,7 +59,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         }
     }
 
-    /** Adds up classes of the same name from several class loaders. */
+    /** Parses the histogram. Adds up classes with the same name from several class loaders. */
     static Map<String, Counted> parse(String histogram) {
         Map<String, Counted> classes = new HashMap<>();
         histogram
@@ -73,7 +78,10 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return classes;
     }
 
-    /** Returns the direct memory of the JDK and of Netty, which may bypass the JDK's counter. */
+    /**
+     * Returns the direct memory of the JDK and of Netty. Netty may allocate memory that the JDK's counter does not
+     * include.
+     */
     private static long directBytesNow() {
         long jdk = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
                 .filter(pool -> pool.getName().equals("direct"))
@@ -91,7 +99,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return new LiveObjects(heapBytes - earlier.heapBytes, directBytes - earlier.directBytes, grown);
     }
 
-    /** Returns the classes with the most bytes, in descending order. */
+    /** Returns the classes with the most bytes, the largest first. */
     Map<String, Counted> largest(int most) {
         Map<String, Counted> found = new LinkedHashMap<>();
         classes.entrySet().stream()
@@ -102,7 +110,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return found;
     }
 
-    /** Returns all counts in one line. */
+    /** Returns all counts as one line. */
     String words() {
         StringBuilder words = new StringBuilder(heapBytes + " " + directBytes);
         classes.forEach(

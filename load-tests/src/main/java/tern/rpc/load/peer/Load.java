@@ -12,15 +12,18 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Callers that each make one call after another for a given time and wait for each answer. The start of the callers is
- * not measured. They end only after all their statistics were read.
+ * Callers that make one call after another for a given time, and wait for each answer. The start of the callers is not
+ * measured. The callers end only after all their statistics were read.
  */
 final class Load {
 
-    /** Maximum recorded latency. */
+    /** The maximum latency that is recorded. */
     static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** Precision of one percent. It keeps the histogram of a caller small enough not to disturb the measurement. */
+    /**
+     * The number of significant digits, which gives a precision of one percent. The histogram of a caller is then small
+     * enough not to disturb the measurement.
+     */
     static final int DIGITS = 2;
 
     private static final int MAX_TEXT = 300;
@@ -46,7 +49,11 @@ final class Load {
     /** The result of a run. */
     record Ran(long errors, String firstError, long nanos, ProcessCost cost, Histogram latencies) {}
 
-    /** @param calls creates the calls of a caller by its number */
+    /**
+     * Runs the load.
+     *
+     * @param calls creates the calls of a caller, given the number of the caller
+     */
     Ran run(IntFunction<SceneCall> calls) throws InterruptedException {
         List<Caller> started = new ArrayList<>();
         for (int i = 0; i < callers; i++) {

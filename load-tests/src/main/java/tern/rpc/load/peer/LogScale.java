@@ -6,14 +6,14 @@ import java.util.List;
 /**
  * A logarithmic scale.
  *
- * @param least lower end, above 0
- * @param most upper end
- * @param from position of the lower end
- * @param to position of the upper end
+ * @param least the value at the lower end, greater than 0
+ * @param most the value at the upper end
+ * @param from the position of the lower end
+ * @param to the position of the upper end
  */
 record LogScale(double least, double most, double from, double to) {
 
-    /** Extends the range to whole decades. */
+    /** Returns a scale whose range is extended to whole decades. */
     static LogScale around(double least, double most, double from, double to) {
         double first = Math.pow(10, Math.floor(Math.log10(least)));
         double last = Math.pow(10, Math.ceil(Math.log10(most)));

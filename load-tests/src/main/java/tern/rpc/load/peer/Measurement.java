@@ -8,12 +8,12 @@ import org.HdrHistogram.Histogram;
 import tern.rpc.load.peer.Load.Ran;
 
 /**
- * The result of one scene in one round.
+ * The result of one scenario in one round.
  *
- * @param seconds duration
- * @param client cost of all clients together
- * @param server cost of all servers together
- * @param latencies latencies of all calls, in nanoseconds
+ * @param seconds the duration
+ * @param client the cost of all clients together
+ * @param server the cost of all servers together
+ * @param latencies the latencies of all calls, in nanoseconds
  */
 record Measurement(
         long errors, String firstError, double seconds, ProcessCost client, ProcessCost server, Histogram latencies) {
@@ -22,7 +22,7 @@ record Measurement(
         return latencies.getTotalCount();
     }
 
-    /** Formats a result as the one line that a client process sends. */
+    /** Formats a result as one line, which a client process sends. */
     static String line(Ran ran) {
         ByteBuffer bytes = ByteBuffer.allocate(ran.latencies().getNeededByteBufferCapacity());
         int length = ran.latencies().encodeIntoCompressedByteBuffer(bytes);
@@ -35,7 +35,7 @@ record Measurement(
         return text.replaceAll("\\s+", " ");
     }
 
-    /** Parses the line of a client. The cost of the servers is not part of it. */
+    /** Parses the line that a client process sends. It does not contain the cost of the servers. */
     static Measurement ofClient(String line) {
         String[] words = line.split(" ", 9);
         try {
@@ -52,7 +52,7 @@ record Measurement(
         }
     }
 
-    /** Adds the result of a second client that ran at the same time. */
+    /** Returns this result together with the result of a second client that ran at the same time. */
     Measurement and(Measurement other) {
         Histogram both = latencies.copy();
         both.add(other.latencies);

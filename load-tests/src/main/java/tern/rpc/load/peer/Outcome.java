@@ -6,11 +6,11 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * The result of one scene for one peer: the median of each figure over the rounds, and the latencies of all rounds
+ * The result of one scenario for one peer: the median of each value over the rounds, and the latencies of all rounds
  * together.
  *
- * @param measured the completed rounds
- * @param failure reason why a round did not complete, or the first wrong answer; empty if there is none
+ * @param measured the results of the completed rounds
+ * @param failure the reason why a round was not completed, or the first wrong answer; empty if there is none
  */
 record Outcome(List<Measurement> measured, String failure) {
 
@@ -30,7 +30,7 @@ record Outcome(List<Measurement> measured, String failure) {
         return median(round -> round.server().cpuNanos() / 1e3 / round.calls());
     }
 
-    /** Returns CPU time per call of client and server together, the main figure. */
+    /** Returns the CPU time per call of client and server together, in microseconds. This is the main result. */
     double sumMicros() {
         return median(Outcome::sumMicros);
     }
@@ -87,12 +87,16 @@ record Outcome(List<Measurement> measured, String failure) {
         return median(round -> round.latencies().getMean() / 1e6);
     }
 
-    /** @param percentile from 0 to 100 */
+    /**
+     * Returns a percentile of the latencies in milliseconds.
+     *
+     * @param percentile the percentile, from 0 to 100
+     */
     double millisAt(double percentile) {
         return median(round -> round.latencies().getValueAtPercentile(percentile) / 1e6);
     }
 
-    /** Returns the maximum of all rounds. */
+    /** Returns the maximum latency of all rounds, in milliseconds. */
     double maxMillis() {
         return measured.stream()
                 .mapToDouble(round -> round.latencies().getMaxValue() / 1e6)
@@ -107,12 +111,15 @@ record Outcome(List<Measurement> measured, String failure) {
         return all;
     }
 
-    /** Returns the ratio of CPU per call to the other peer; below 1 is better. */
+    /**
+     * Returns this peer's CPU time per call divided by the CPU time of the other peer. Less than 1 means that this peer
+     * is better.
+     */
     double ratioTo(Outcome other) {
         return sumMicros() / other.sumMicros();
     }
 
-    /** Returns NaN if the system does not report the figure. */
+    /** Returns the value per call; NaN if the operating system does not report the value. */
     private static double perCall(long used, Measurement round) {
         return used == ProcessCost.UNKNOWN ? Double.NaN : (double) used / round.calls();
     }
@@ -121,7 +128,7 @@ record Outcome(List<Measurement> measured, String failure) {
         return median(measured.stream().mapToDouble(figure).toArray());
     }
 
-    /** Returns the middle value, or the mean of the two middle values; NaN if there is none. */
+    /** Returns the middle value, or the mean of the two middle values; NaN if there are no values. */
     static double median(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);

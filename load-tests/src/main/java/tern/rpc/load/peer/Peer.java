@@ -6,25 +6,30 @@ import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
 /**
- * A framework of the comparison. It acts as a server or as a client. Not thread-safe; the returned services are
+ * A framework in the comparison, which acts as a server or as a client. Not thread-safe; the returned services are
  * thread-safe.
  */
 interface Peer extends AutoCloseable {
 
-    /** Maximum number of connections for a peer that needs one per caller. It exceeds the number of callers. */
+    /** The maximum number of connections of a peer that needs one per caller. It exceeds the number of callers. */
     int CONNECTIONS = 1_024;
 
-    /** Serves the services on this port until the peer is closed, on the loopback address if the peer can choose. */
+    /**
+     * Serves the services on this port until the peer is closed. Listens only on the loopback address if the framework
+     * supports that.
+     */
     void serve(int port, Services services);
 
-    /** Connects with one connection, or with one per caller if the peer does not share connections. */
+    /**
+     * Connects to the server with one connection, or with one per caller if the framework does not share connections.
+     */
     Services connect(int port);
 
-    /** Closes server and connections, as far as the peer supports it. */
+    /** Closes the server and the connections, as far as the framework supports it. */
     @Override
     void close();
 
-    /** The services of the comparison: proxies on the client, implementations on the server. */
+    /** The services of the comparison. On the client they are proxies, on the server implementations. */
     record Services(UserService users, EchoService echo, WorkService work, ProtobufStreams streams) {
 
         /** Creates services without streams. */
@@ -37,7 +42,7 @@ interface Peer extends AutoCloseable {
         }
     }
 
-    /** The peers that take part in the scenes with streams. */
+    /** The peers that take part in the scenarios with streams. */
     List<String> STREAMING = List.of(
             "tern-proto",
             "tern-proto-tls",
@@ -65,10 +70,10 @@ interface Peer extends AutoCloseable {
             "floor",
             "floor-queue");
 
-    /** The peers that also run with TLS. */
+    /** The peers that also take part with TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
-    /** Names of the peers without TLS, then of those with TLS. */
+    /** The names of the peers without TLS, then of the peers with TLS. */
     List<String> NAMES = Stream.of(
                     CLEAR_TEXT.stream(),
                     ENCRYPTED.stream().map(Encryption.JDK::added),

@@ -11,15 +11,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Compares Tern with other frameworks. Each round starts fresh processes for each peer with the same flags, warms them
- * up with few callers, and then runs every scene. Every second round runs in reverse order. The main figure is CPU per
- * call, client and server together. Prints a table and writes an HTML page. A failed peer is a row with the reason.
+ * Compares Tern with other frameworks. Each round starts new processes for each peer with the same flags, warms them up
+ * with few callers, and then runs every scenario. In every second round, the peers run in reverse order. The main
+ * result is the CPU time per call of client and server together. Prints a table and writes an HTML page. If a peer
+ * fails, its row contains the reason.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.PeerComparison --help</pre>
  */
 public final class PeerComparison {
 
-    /** With less training, the JIT compiler would be measured too. */
+    /**
+     * The minimum duration of the warm-up of each scenario. After a shorter warm-up, the JIT compiler would be measured
+     * too.
+     */
     private static final int MIN_TRAINING_MILLIS = 2_000;
 
     private final Selection selection;

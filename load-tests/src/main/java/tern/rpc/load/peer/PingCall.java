@@ -6,8 +6,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.Item;
 
 /**
- * One stream in both directions. The thread that receives a message sends the next one. In the report, a message and
- * its echo count as one call.
+ * Sends messages on one stream in both directions. The thread that receives a message sends the next one. In the
+ * report, a message and its echo count as one call.
  */
 final class PingCall implements SceneCall {
 
@@ -36,7 +36,7 @@ final class PingCall implements SceneCall {
 
     private final class Player extends ItemReader {
 
-        private volatile @Nullable StreamObserver<Item> requests; // set before the first message is sent
+        private volatile @Nullable StreamObserver<Item> requests; // The field is set before the first message is sent.
         private volatile long sentNanos;
 
         Player() {

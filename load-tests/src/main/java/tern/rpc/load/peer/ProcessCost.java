@@ -3,12 +3,12 @@ package tern.rpc.load.peer;
 /**
  * The resources that a process has used.
  *
- * @param cpuNanos CPU time of all threads
- * @param bytes heap allocation of all threads, including ended ones
- * @param writes system calls that write: flushes of sockets and wake-ups of selectors; {@link #UNKNOWN} if the system
- *     does not report them
- * @param switches voluntary and involuntary context switches of all threads; {@link #UNKNOWN} if the system does not
- *     report them
+ * @param cpuNanos the CPU time of all threads
+ * @param bytes the heap bytes that all threads have allocated, including ended threads
+ * @param writes the number of system calls that write: flushes of sockets and wake-ups of selectors; {@link #UNKNOWN}
+ *     if the operating system does not report them
+ * @param switches the number of voluntary and involuntary context switches of all threads; {@link #UNKNOWN} if the
+ *     operating system does not report them
  */
 record ProcessCost(long cpuNanos, long bytes, long writes, long switches) {
 
@@ -36,7 +36,7 @@ record ProcessCost(long cpuNanos, long bytes, long writes, long switches) {
         return one != UNKNOWN && other != UNKNOWN;
     }
 
-    /** Parses the text of {@link #words}. */
+    /** Parses the words that {@link #words} returns. */
     static ProcessCost of(String[] words, int first) {
         return new ProcessCost(
                 Long.parseLong(words[first]),

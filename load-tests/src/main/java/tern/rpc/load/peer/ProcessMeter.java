@@ -11,9 +11,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Reads the resources that this process has used. The JVM reports allocated bytes of live threads only. This meter
- * therefore samples the threads several times a second and keeps the last value of threads that have ended. Allocations
- * after their last sample are lost. Thread-safe.
+ * Reads the resources that this process has used. The JVM reports allocated bytes only for live threads. Therefore this
+ * meter samples the threads several times a second, and keeps the last value of threads that have ended. Allocations
+ * after the last sample of a thread are lost. Thread-safe.
  */
 final class ProcessMeter {
 
@@ -32,7 +32,7 @@ final class ProcessMeter {
         this(Path.of("/proc/self"));
     }
 
-    /** @param directory directory of the process in /proc, see proc(5) */
+    /** @param directory the directory of the process in /proc, see proc(5) */
     ProcessMeter(Path directory) {
         this.directory = directory;
     }
@@ -55,7 +55,7 @@ final class ProcessMeter {
         }
     }
 
-    /** Reads the figures before a measurement, with its own cost excluded. */
+    /** Reads the values before a measurement. The cost of reading is excluded. */
     ProcessCost before() {
         long switches = switches();
         long writes = writes();
@@ -63,7 +63,7 @@ final class ProcessMeter {
         return new ProcessCost(PROCESS.getProcessCpuTime(), bytes, writes, switches);
     }
 
-    /** Reads the figures after a measurement, with its own cost excluded. */
+    /** Reads the values after a measurement. The cost of reading is excluded. */
     ProcessCost after() {
         long cpu = PROCESS.getProcessCpuTime();
         long bytes = allocatedBytes();
@@ -91,7 +91,7 @@ final class ProcessMeter {
         try {
             return number(Files.readString(directory.resolve("io")), "syscw:");
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // not Linux
+            return ProcessCost.UNKNOWN; // The operating system is not Linux.
         }
     }
 
@@ -104,7 +104,7 @@ final class ProcessMeter {
             }
             return sum;
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // not Linux
+            return ProcessCost.UNKNOWN; // The operating system is not Linux.
         }
     }
 
@@ -113,7 +113,7 @@ final class ProcessMeter {
             String text = Files.readString(status);
             return number(text, "\nvoluntary_ctxt_switches:") + number(text, "\nnonvoluntary_ctxt_switches:");
         } catch (IOException e) {
-            return 0; // the thread has just ended
+            return 0; // The thread has just ended.
         }
     }
 

@@ -12,7 +12,7 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** The client's side with protobuf messages. It implements the services on a proxy with messages. */
+/** The client's side with protobuf messages. Implements the services by calling a proxy whose methods have messages. */
 final class ProtobufCalls implements UserService, EchoService, WorkService {
 
     private final ProtobufBenchmark proxy;

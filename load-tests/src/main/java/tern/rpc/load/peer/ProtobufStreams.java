@@ -11,13 +11,13 @@ public interface ProtobufStreams {
     /** Sends the requested number of items. */
     void feed(FeedRequest request, StreamObserver<Item> items);
 
-    /** Sends the requested number of items to a subscriber with backpressure. */
+    /** Sends the requested number of items to a subscriber, which controls the flow. */
     Flow.Publisher<Item> watch(FeedRequest request);
 
     /** Sends every item back. */
     StreamObserver<Item> ping(StreamObserver<Item> answers);
 
-    /** The value for peers without streams. */
+    /** The value for peers that do not support streams. */
     ProtobufStreams NONE = new ProtobufStreams() {
         @Override
         public void feed(FeedRequest request, StreamObserver<Item> items) {

@@ -3,7 +3,7 @@ package tern.rpc.load.peer;
 import java.util.List;
 import java.util.Map;
 
-/** The comparison as one self-contained page of well-formed XML. */
+/** Formats the comparison as one self-contained page of well-formed XML. */
 final class ReportPage {
 
     private static final String OURS = "tern-";
@@ -43,7 +43,7 @@ final class ReportPage {
     private final Map<String, String> facts;
     private final StringBuilder html = new StringBuilder();
 
-    /** @param facts facts about machine and run, in order */
+    /** @param facts the facts about machine and run, in the order in which they are shown */
     ReportPage(Results results, Map<String, String> facts) {
         this.results = results;
         this.facts = facts;

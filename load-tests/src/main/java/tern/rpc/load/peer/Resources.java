@@ -12,13 +12,13 @@ import java.lang.management.MemoryType;
 /**
  * The resources that a process holds.
  *
- * @param heapBytes heap in use after a full collection
- * @param oldBytes old generation in use after a full collection
- * @param threads live threads
- * @param descriptors open file descriptors; 0 if the system does not report them
- * @param directBytes direct buffers of the JDK
- * @param pooledBytes memory that Netty's allocator has reserved, used or not
- * @param fullCollections full collections so far, except those for these figures
+ * @param heapBytes the heap bytes in use after a full collection
+ * @param oldBytes the bytes of the old generation in use after a full collection
+ * @param threads the number of live threads
+ * @param descriptors the number of open file descriptors; 0 if the operating system does not report them
+ * @param directBytes the bytes in direct buffers of the JDK
+ * @param pooledBytes the memory that Netty's allocator has reserved, whether or not it is in use
+ * @param fullCollections the number of full collections so far, except the collections that this measurement caused
  */
 record Resources(
         long heapBytes,
@@ -30,9 +30,9 @@ record Resources(
         long fullCollections) {
 
     /**
-     * Collects garbage and reads the figures.
+     * Collects garbage and reads the resources.
      *
-     * @param asked number of earlier calls in this process
+     * @param asked the number of earlier calls of this method in this process
      */
     static Resources read(long asked) {
         System.gc();

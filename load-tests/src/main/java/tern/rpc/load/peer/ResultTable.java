@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Formats figures as text and cells. The terminal and the page use the same format. */
+/** Formats results as text and as table cells. The terminal and the page use the same format. */
 final class ResultTable {
 
-    /** Columns after scene and peer. */
+    /** The titles of the columns after the columns for scenario and peer. */
     static final List<String> COLUMNS = List.of(
             "client us",
             "server us",
@@ -48,7 +48,11 @@ final class ResultTable {
         return text.toString();
     }
 
-    /** @param first peer that the ratio refers to */
+    /**
+     * Returns the cells of a row.
+     *
+     * @param first the result of the peer to which the ratio refers
+     */
     static List<String> cells(Outcome outcome, Outcome first) {
         return List.of(
                 number(outcome.clientMicros(), 1),

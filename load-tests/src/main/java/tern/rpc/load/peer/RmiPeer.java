@@ -7,7 +7,7 @@ import java.rmi.registry.LocateRegistry;
 import java.rmi.registry.Registry;
 import java.rmi.server.UnicastRemoteObject;
 
-/** The JDK's RMI with its defaults: a socket per caller, and a server thread per socket. */
+/** The JDK's RMI with its defaults: one socket per caller, and one server thread per socket. */
 final class RmiPeer implements Peer {
 
     private static final String NAME = "benchmark";
@@ -16,7 +16,7 @@ final class RmiPeer implements Peer {
 
     @Override
     public void serve(int port, Services services) {
-        // Address that the stubs connect to; by default RMI uses the name of the host.
+        // The address to which the stubs connect. By default RMI uses the name of the host.
         System.setProperty(
                 "java.rmi.server.hostname", InetAddress.getLoopbackAddress().getHostAddress());
         try {

@@ -12,8 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Key and certificate for the peers with TLS. The first process that needs them creates them with the JDK's
- * {@code keytool}. A system property gives their file to the other processes.
+ * Key and certificate for the peers with TLS. The first process that needs them creates them with the JDK's {@code
+ * keytool}. A system property tells the other processes the path of their file.
  */
 final class RunCertificate {
 
@@ -23,7 +23,7 @@ final class RunCertificate {
 
     private RunCertificate() {}
 
-    /** Returns the flag for processes that use the same certificate. */
+    /** Returns the JVM flag for other processes that use this certificate. */
     static String flag() {
         return "-D" + PROPERTY + "=" + file();
     }
@@ -77,7 +77,8 @@ final class RunCertificate {
             Path made = directory.resolve("certificate.p12");
             make(made);
             made.toFile().deleteOnExit();
-            directory.toFile().deleteOnExit(); // deleted in reverse order, so after its file
+            // The paths are deleted in reverse order, so the directory is deleted after its file.
+            directory.toFile().deleteOnExit();
             System.setProperty(PROPERTY, made.toString());
             return made.toString();
         } catch (IOException e) {

@@ -3,10 +3,10 @@ package tern.rpc.load.peer;
 import java.util.List;
 
 /**
- * One kind of load. In scenes with streams, each message counts as one call of the report.
+ * One scenario of the comparison. In scenarios with streams, each message counts as one call in the report.
  *
- * @param callers threads that call and wait, or parallel streams, in each client
- * @param pairs number of servers and of clients; every client calls all servers in turn
+ * @param callers the number of threads that call and wait, or of parallel streams, in each client
+ * @param pairs the number of servers, which is also the number of clients; every client calls all servers in turn
  */
 record Scene(String name, int callers, int pairs, String description) {
 
@@ -36,7 +36,7 @@ record Scene(String name, int callers, int pairs, String description) {
             new Scene(
                     "ping50", STREAMS, 1, "messages of 100 bytes there and back on 50 streams, one at a time on each"));
 
-    /** Not part of the comparison; used by {@link Stability}. */
+    /** A scenario that is not part of the comparison. {@link Stability} uses it. */
     static final Scene STABILITY = new Scene("stability", SOME, 1, "all kinds of calls in turn");
 
     static final List<String> NAMES = ALL.stream().map(Scene::name).toList();
@@ -53,12 +53,12 @@ record Scene(String name, int callers, int pairs, String description) {
         return new Scene(name, callers, pairs, description);
     }
 
-    /** Returns whether messages of streams are counted instead of calls. */
+    /** Whether the scenario counts messages of streams instead of calls. */
     boolean streams() {
         return name.startsWith("feed") || name.startsWith("ping");
     }
 
-    /** Returns the name of the call. Some scenes differ only in the number of callers. */
+    /** Returns the name of the call. Some scenarios make the same call and differ only in the number of callers. */
     String call() {
         return name.endsWith("-few") ? name.substring(0, name.length() - "-few".length()) : name;
     }

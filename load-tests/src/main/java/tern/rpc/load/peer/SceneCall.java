@@ -13,27 +13,27 @@ import tern.sample.api.EchoService;
 import tern.sample.api.Person;
 import tern.sample.api.User;
 
-/** A call of one caller, with a check of its answer. Not thread-safe. */
+/** A call of one caller in a scenario, with a check of its answer. Not thread-safe. */
 interface SceneCall {
 
-    /** Number of times that the server builds its text in the scene of busy servers. */
+    /** How many times the server builds the answer text in the scenario of busy servers, to use CPU time. */
     int BUILDS = 10_000;
 
     int KILOBYTE = 1_024;
 
-    /** Makes the call and checks its answer. */
+    /** Makes the call, and checks its answer. */
     boolean isRight();
 
     /**
      * Records the latency of the last call, or the latencies of its messages.
      *
-     * @param nanos duration of the call
+     * @param nanos the duration of the call
      */
     default void record(Histogram latencies, long nanos) {
         latencies.recordValue(Math.min(Load.MAX_NANOS, nanos));
     }
 
-    /** @param name name from {@link Scene#call} */
+    /** @param name the name of the call, see {@link Scene#call} */
     static SceneCall of(String name, Services services) {
         return switch (name) {
             case "existUser" -> () -> services.users().existUser("1236");
@@ -74,7 +74,7 @@ interface SceneCall {
         return () -> isSame(echo.echo(person), person);
     }
 
-    /** Compares some fields, to save CPU time. Tests compare all fields. */
+    /** Compares only some fields, to save CPU time. Tests compare all fields. */
     private static boolean isSame(Person echoed, Person person) {
         return echoed.name().equals(person.name())
                 && echoed.manager() != null
@@ -86,7 +86,10 @@ interface SceneCall {
         return person("Doug Lea", Person.Role.ENGINEER, person("Ada Lovelace", Person.Role.MANAGER, null));
     }
 
-    /** Creates separate address objects, because not every serializer supports an object that two records share. */
+    /**
+     * Creates a person with address objects of its own, because some serializers do not support an object that two
+     * records share.
+     */
     private static Person person(String name, Person.Role role, @Nullable Person manager) {
         Map<String, Person.Address> addresses = new LinkedHashMap<>();
         addresses.put("home", new Person.Address("Guanghua Road 7", "Beijing", "100020", "China"));
@@ -102,8 +105,8 @@ interface SceneCall {
     }
 
     /**
-     * Texts that grow and shrink, with two calls for each size. Counting calls instead of time gives all peers the same
-     * mix.
+     * Calls with texts that grow and shrink, two calls for each size. The size depends on the number of calls, not on
+     * time, so all peers get the same mix.
      */
     final class ChangingTexts implements SceneCall {
 
@@ -128,7 +131,7 @@ interface SceneCall {
         }
     }
 
-    /** Makes all kinds of calls, one after another. */
+    /** Makes calls of all kinds, one after another. */
     final class InTurn implements SceneCall {
 
         private static final List<String> KINDS =

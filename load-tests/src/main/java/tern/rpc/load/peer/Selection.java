@@ -9,11 +9,11 @@ import java.util.stream.Collectors;
 /**
  * The arguments of the command.
  *
- * @param peers peers in the order of the first round; ratios refer to the first peer
- * @param scenes scenes with their number of callers
- * @param rounds number of rounds; each peer runs once per round
- * @param millis duration of each scene in each round
- * @param report file of the page
+ * @param peers the peers in the order of the first round; ratios refer to the first peer
+ * @param scenes the scenarios with their number of callers
+ * @param rounds the number of rounds; each peer runs once per round
+ * @param millis the duration of each scenario in each round, in milliseconds
+ * @param report the file of the page
  */
 record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis, Path report) {
 
@@ -56,7 +56,11 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
         scenes = List.copyOf(scenes);
     }
 
-    /** @throws IllegalArgumentException if an option is unknown or invalid; the message lists valid values */
+    /**
+     * Parses the options.
+     *
+     * @throws IllegalArgumentException if an option is unknown or invalid; the message lists the valid values
+     */
     static Selection of(String... options) {
         boolean everything = Arrays.asList(options).contains("--long");
         List<String> peers = everything ? Peer.CLEAR_TEXT : knownOf(SHORT_PEERS);
@@ -109,7 +113,11 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
         return names;
     }
 
-    /** @throws IllegalArgumentException unless the text is a number from 1 to the maximum */
+    /**
+     * Parses a number.
+     *
+     * @throws IllegalArgumentException unless the text is a number from 1 to {@code most}
+     */
     static int number(String option, String text, int most) {
         if (text.matches("[0-9]{1,6}") && Integer.parseInt(text) >= 1 && Integer.parseInt(text) <= most) {
             return Integer.parseInt(text);

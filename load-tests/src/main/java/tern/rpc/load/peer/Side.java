@@ -14,17 +14,17 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The process of one side of a peer. A thread reads all output of the process, because a peer that logs much would
- * otherwise block on a full pipe. Not thread-safe.
+ * The process of one side of a peer. A separate thread reads the output of the process, because a peer that logs much
+ * would otherwise block on a full pipe. Not thread-safe.
  */
 final class Side implements AutoCloseable {
 
-    /** JVM flags, the same for all peers. */
+    /** The JVM flags, which are the same for all peers. */
     static final List<String> FLAGS = List.of("-Xms512m", "-Xmx512m");
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** Thrown if the process does not execute a command. The message is the reason. */
+    /** Thrown if the process does not execute a command. The message contains the reason. */
     static final class Failure extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -37,14 +37,14 @@ final class Side implements AutoCloseable {
     private final Process process;
     private final OutputStream commands;
 
-    /** The lines of the process. An empty element means that the process has ended. */
+    /** The output lines of the process. An empty element means that the process has ended. */
     private final BlockingQueue<Optional<String>> answers = new LinkedBlockingQueue<>();
 
     /**
-     * Starts the process; {@link #awaitReady} waits until it is ready.
+     * Starts the process without waiting. {@link #awaitReady} waits until it is ready.
      *
      * @param side {@code server} or {@code client}
-     * @param ports separated by commas
+     * @param ports the ports of the servers, separated by commas
      */
     Side(String side, String peer, String ports) throws IOException {
         this.name = side;
@@ -72,7 +72,7 @@ final class Side implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // the process was ended
+            // The process has ended.
         } finally {
             answers.add(Optional.empty());
         }
@@ -100,7 +100,7 @@ final class Side implements AutoCloseable {
     /**
      * Waits for the next answer.
      *
-     * @param expected duration of the work itself
+     * @param expected the expected duration of the work, without the overhead of the process
      */
     String answerAfter(Duration expected) throws IOException {
         return answer(PATIENCE.plus(expected));

@@ -1,13 +1,13 @@
 package tern.rpc.load.peer;
 
 /**
- * The slope of a regression line by least squares.
+ * The slope of a least-squares regression line.
  *
- * @param perMinute change per minute; 0 for fewer than two values
+ * @param perMinute the change per minute; 0 for fewer than two values
  */
 record Slope(double perMinute) {
 
-    /** @param minutes times of the values */
+    /** @param minutes the times of the values, in minutes */
     static Slope of(double[] minutes, double[] values) {
         int count = minutes.length;
         double meanTime = 0;

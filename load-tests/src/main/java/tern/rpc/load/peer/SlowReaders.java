@@ -9,10 +9,10 @@ import tern.rpc.load.peer.SlowReading.Progress;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Measures memory with readers that are too slow. Each reader takes one message a second of an endless server stream; all
- * streams share one connection. Every few seconds the program prints the live objects and direct buffers of both sides,
- * the messages that the readers received, and the number of other calls answered on this connection within 200 ms. Exits
- * with 1 if a server's memory grows or a stream fails.
+ * Measures memory if readers of streams are too slow. Each reader reads one message per second of an endless server
+ * stream; all streams share one connection. Every few seconds the program prints the live objects and direct buffers of
+ * both sides, the number of messages that the readers have received, and the number of other calls that were answered
+ * on the same connection within 200 ms. Exits with 1 if a server's memory grows or a stream fails.
  *
  * <pre>load-tests/peers slow1000 [--readers=1000] [--seconds=60] [--peers=tern-proto,grpc-java]</pre>
  */
@@ -27,7 +27,7 @@ public final class SlowReaders {
     private static final long MILLIS = 1_000;
     private static final long CALLS_MILLIS = 200;
 
-    /** Allowed growth in bytes between the first sixth of the time and its end. */
+    /** The number of bytes by which memory may grow between the first sixth of the run and its end. */
     private static final long NOISE_BYTES = 2_000_000;
 
     private static final double MEGABYTE = 1e6;
@@ -124,7 +124,7 @@ public final class SlowReaders {
         return verdict(peer, first, last, Progress.of(client.ask("progress")));
     }
 
-    /** Returns the server's live objects. */
+    /** Waits, prints one line of results, and returns the server's live objects. */
     private LiveObjects look(String peer, int look, Side server, Side client) throws IOException {
         pause(seconds * MILLIS / LOOKS);
         LiveObjects held = live(server);
@@ -154,7 +154,7 @@ public final class SlowReaders {
         return LiveObjects.of(side.ask("live").split(" ", -1), 1);
     }
 
-    /** Makes other calls on the same connection. */
+    /** Makes other calls on the connection that the streams use. */
     private static Measurement calls(Side client) throws IOException {
         client.tell("run existUser 1 " + CALLS_MILLIS);
         return Measurement.ofClient(client.answerAfter(Duration.ofMillis(CALLS_MILLIS)));

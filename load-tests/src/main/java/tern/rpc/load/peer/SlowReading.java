@@ -9,19 +9,23 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The client's side of {@link SlowReaders}: streams whose readers each take one message a second. Thread-safe. */
+/** The client's side of {@link SlowReaders}: streams whose readers each read one message per second. Thread-safe. */
 final class SlowReading {
 
     private static final long TICK_MILLIS = 1_000;
 
-    /** More messages than the readers take, so the streams do not end. */
+    /** A request for more messages than the readers will read, so that the streams do not end. */
     private static final FeedRequest ENDLESS =
             FeedRequest.newBuilder().setItems(Integer.MAX_VALUE).build();
 
     private final List<Reader> readers = new ArrayList<>();
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
 
-    /** @param stopAfter number of messages after which a reader stops reading */
+    /**
+     * Starts the readers.
+     *
+     * @param stopAfter the number of messages after which a reader stops reading
+     */
     void start(ProtobufStreams streams, int many, int stopAfter) {
         for (int i = 0; i < many; i++) {
             Reader reader = new Reader(stopAfter);
@@ -44,7 +48,7 @@ final class SlowReading {
         }
     }
 
-    /** Number of messages that the readers have received. */
+    /** The numbers of messages that the readers have received: minimum, median and maximum. */
     record Progress(int least, int median, int most, String failure) {
 
         String words() {
@@ -72,8 +76,8 @@ final class SlowReading {
 
         private final int stopAfter;
         private volatile Flow.@Nullable Subscription subscription;
-        private volatile int received; // written by onNext
-        private int asked; // used only by the ticking thread
+        private volatile int received; // The thread that calls onNext writes this field.
+        private int asked; // Only the ticking thread uses this field.
 
         Reader(int stopAfter) {
             this.stopAfter = stopAfter;

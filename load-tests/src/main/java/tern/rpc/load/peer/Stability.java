@@ -10,14 +10,14 @@ import tern.rpc.load.peer.Flatness.Verdict;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Makes all kinds of calls in turn for an hour. Every minute it collects garbage and prints the resources of client and
- * server. Exits with 1 if a resource grows or a call fails.
+ * Makes calls of all kinds, one after another, for an hour. Every minute it collects garbage and prints the resources
+ * that client and server hold. Exits with 1 if a resource grows or a call fails.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.Stability [--peer=tern-dubbo] [--hours=1] [--callers=20]</pre>
  */
 public final class Stability {
 
-    /** A regression line through fewer samples is meaningless. */
+    /** The minimum number of samples. A regression line through fewer samples is meaningless. */
     private static final int MIN_SAMPLES = 10;
 
     private static final Duration MAX_STEP = Duration.ofMinutes(1);

@@ -5,7 +5,10 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The streams of a Tern server. The sending worker blocks in {@code onNext} while the client is slow. */
+/**
+ * The answers that a Tern server streams to a client. The sending worker blocks in {@code onNext} while the client is
+ * slow.
+ */
 final class StreamAnswers implements ProtobufStreams {
 
     @Override

@@ -7,14 +7,14 @@ final class Svg {
 
     private final StringBuilder xml = new StringBuilder();
 
-    /** @param label alternative text for screen readers */
+    /** @param label the alternative text for screen readers */
     Svg(int width, int height, String label) {
         add(
                 "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"%s\">%n",
                 width, height, width, height, escaped(label));
     }
 
-    /** @param title tooltip */
+    /** @param title the tooltip */
     Svg bar(String style, double x, double y, double width, double height, String title) {
         add(
                 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\"><title>%s</title></rect>%n",
@@ -27,7 +27,7 @@ final class Svg {
         return this;
     }
 
-    /** @param points points in the form {@code x,y}, made by {@link #point} */
+    /** @param points the points in the form {@code x,y}, as {@link #point} returns them */
     Svg curve(String style, String points, String title) {
         add("<polyline class=\"%s\" points=\"%s\"><title>%s</title></polyline>%n", style, points, escaped(title));
         return this;
@@ -37,7 +37,7 @@ final class Svg {
         return String.format(Locale.ROOT, "%.1f,%.1f ", x, y);
     }
 
-    /** @param anchor {@code start}, {@code middle} or {@code end} */
+    /** @param anchor the text anchor: {@code start}, {@code middle} or {@code end} */
     Svg text(double x, double y, String anchor, String text) {
         add("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>%n", x, y, anchor, escaped(text));
         return this;

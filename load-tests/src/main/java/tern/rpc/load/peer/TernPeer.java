@@ -32,12 +32,12 @@ import tern.sample.api.UserService;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tern with its defaults, over one of its protocols. Only the limits of the server are raised. At the maximum load the
- * adaptive limit would otherwise refuse calls, and refusals are cheap.
+ * Tern over one of its protocols, with its defaults, except that the limits of the server are raised. Under the maximum
+ * load, the adaptive limit would otherwise refuse calls, and refused calls cost little.
  */
 final class TernPeer implements Peer {
 
-    /** The limit of the server. It exceeds the number of callers in every scene. */
+    /** The server's limit on concurrent calls. It exceeds the number of callers in every scenario. */
     private static final int CALLS = 2_000;
 
     private static final int MAX_CONNECTIONS = 20_000;
@@ -54,7 +54,7 @@ final class TernPeer implements Peer {
     private final Opened opened = new Opened();
 
     /**
-     * @param protocol protocol of the client; the server speaks all protocols
+     * @param protocol the protocol of the client; the server supports all protocols
      * @param protobuf whether the client sends protobuf messages; the server reads both formats
      * @param encrypted whether TLS is used
      */
@@ -89,7 +89,7 @@ final class TernPeer implements Peer {
         opened.add(server).start();
     }
 
-    /** Allows the maximum number of connections from a single address. */
+    /** Returns settings that allow the maximum number of connections from a single address. */
     private ServerTransportSettings settings(int port) {
         ServerTransportSettings defaults = ServerTransportSettings.onPort(port);
         ServerTransportSettings settings = new ServerTransportSettings(

@@ -10,9 +10,9 @@ import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /**
- * Fresh processes of one peer, warmed up with few callers in every scene and then measured. The first scene runs once
- * more before the measurement, and this run is discarded. Otherwise the JIT compiler would be measured on machines with
- * few processors.
+ * New processes of one peer, which are warmed up with few callers in every scenario and then measured. Before the
+ * measurement, the first scenario runs once more and the result is discarded. Otherwise the JIT compiler would be
+ * measured on machines with few processors.
  */
 final class Trial implements AutoCloseable {
 
@@ -21,7 +21,11 @@ final class Trial implements AutoCloseable {
     private final List<Side> servers = new ArrayList<>();
     private final List<Side> clients = new ArrayList<>();
 
-    /** @throws Side.Failure if the peer does not start; the message is the reason */
+    /**
+     * Starts the processes.
+     *
+     * @throws Side.Failure if the peer does not start; the message contains the reason
+     */
     Trial(String peer, int pairs) throws IOException {
         try {
             List<String> ports = new ArrayList<>();
@@ -51,9 +55,11 @@ final class Trial implements AutoCloseable {
     }
 
     /**
-     * @param training milliseconds of warm-up of each scene
-     * @param millis milliseconds of measurement of each scene
-     * @param measured receives each result at once, so that a later failure does not lose it
+     * Runs the scenarios.
+     *
+     * @param training the duration of the warm-up of each scenario, in milliseconds
+     * @param millis the duration of the measurement of each scenario, in milliseconds
+     * @param measured receives each result at once, so that a later failure does not lose the result
      */
     void run(List<Scene> scenes, int training, int millis, BiConsumer<Scene, Measurement> measured) throws IOException {
         for (Scene scene : scenes) {
@@ -86,7 +92,7 @@ final class Trial implements AutoCloseable {
         return told.stream().reduce(Measurement::and).orElseThrow();
     }
 
-    /** Returns the resources of each server, then of each client. */
+    /** Returns the resources of each server, then the resources of each client. */
     List<Resources> resources() throws IOException {
         List<Resources> held = new ArrayList<>();
         for (Side side : sides()) {

@@ -1,8 +1,8 @@
 package tern.rpc.load.peer;
 
-/** A service that uses CPU time on the server, for the scene of busy servers. */
+/** A service that uses CPU time on the server, for the scenario of busy servers. */
 public interface WorkService {
 
-    /** Builds a text of 1,024 characters this number of times and returns the last one. */
+    /** Builds a text of 1,024 characters {@code times} times, and returns the last text. */
     String build(int times);
 }

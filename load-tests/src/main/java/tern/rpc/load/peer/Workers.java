@@ -7,24 +7,24 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.concurrent.WorkerPool;
 
-/** The 200 daemon threads that run the methods of peers without their own thread pool. */
+/** The 200 daemon threads that run the methods of peers without a thread pool of their own. */
 final class Workers {
 
     static final int THREADS = 200;
 
-    /** Maximum number of queued tasks. It exceeds the number of callers. */
+    /** The maximum number of queued tasks. It exceeds the number of callers. */
     private static final int QUEUED = 10_000;
 
     private static final Duration KEEP_ALIVE = Duration.ofMinutes(1);
 
     private Workers() {}
 
-    /** Returns the JDK's fixed pool with an unbounded queue. */
+    /** Returns the JDK's fixed thread pool with an unbounded queue. */
     static ExecutorService jdk() {
         return Executors.newFixedThreadPool(THREADS, named("peer-worker-"));
     }
 
-    /** Returns Tern's pool, which wakes few of its threads. */
+    /** Returns Tern's pool, which wakes as few of its threads as possible. */
     static WorkerPool tern() {
         return new WorkerPool(THREADS, QUEUED, KEEP_ALIVE, named("peer-worker-"));
     }

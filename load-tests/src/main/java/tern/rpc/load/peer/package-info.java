@@ -1,4 +1,4 @@
-/** The same load on Tern and on other frameworks in turn, with client and server in separate processes. */
+/** Runs the same load on Tern and on other frameworks, one after another. Client and server are separate processes. */
 @NullMarked
 package tern.rpc.load.peer;
 

@@ -12,8 +12,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Draws the pictures of the documentation from its pages and from the sources, as SVG: {@code load-tests/pictures}. It
- * uses only the JDK and is one file, so that {@code java Pictures.java ROOT} runs it without a build.
+ * Draws the pictures of the documentation as SVG, from the pages of the documentation and the sources: {@code
+ * load-tests/pictures}. The class uses only the JDK and is a single file, so that {@code java Pictures.java ROOT} runs
+ * it without a build.
  */
 public final class Pictures {
 
@@ -38,7 +39,7 @@ public final class Pictures {
         }
     }
 
-    /** Returns the pictures by file name. The same pages and sources give the same text. */
+    /** Returns the pictures by file name. The same pages and sources give the same pictures. */
     static Map<String, String> draw(Path root) throws IOException {
         Pictures pictures = new Pictures(root);
         Map<String, String> all = new LinkedHashMap<>();
@@ -52,8 +53,7 @@ public final class Pictures {
     /** A bar with its label, value, color, and the text at its end. */
     private record Bar(String label, double value, String text, String color) {}
 
-    // --- CPU per call beside other frameworks
-    // ---------------------------------------------------------------------------
+    // --- CPU per call, compared with other frameworks ----------------------------------------------------------------
 
     private static final Map<String, String> FRAMEWORKS = Map.ofEntries(
             Map.entry("tern-dubbo", "Tern, dubbo protocol"),
@@ -117,7 +117,7 @@ public final class Pictures {
     private static final Pattern ACCOUNT = Pattern.compile(" +a call +(.+) ms");
     private static final Pattern PART = Pattern.compile("(.+) ([0-9.]+)");
 
-    /** Draws how the time of a late call is divided, from the first example of the page. */
+    /** Draws the parts of a late call's time, from the first example on the page. */
     private String diagnosis() throws IOException {
         String head = "";
         for (String line : lines("docs/diagnosis.md")) {
@@ -144,8 +144,8 @@ public final class Pictures {
         throw new IOException("docs/diagnosis.md has no line 'a call'");
     }
 
-    // --- The way of a call
-    // ----------------------------------------------------------------------------------------------
+    // --- The path of a call
+    // -------------------------------------------------------------------------------------------
 
     /** A step of a call: its class, its description and its thread. */
     private record Step(String type, String words, int lane) {}
@@ -203,7 +203,8 @@ public final class Pictures {
     }
 
     /**
-     * Returns the module whose sources contain the class. An unknown name fails, so that the picture follows the code.
+     * Returns the module whose sources contain the class. Fails if no module does, so that the picture stays consistent
+     * with the code.
      */
     private String module(String type) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {
@@ -228,7 +229,7 @@ public final class Pictures {
         return Files.readAllLines(root.resolve(page));
     }
 
-    /** Returns the cells of the rows below the table head that begins with this text. */
+    /** Returns the cells of the rows below a table head that begins with {@code head}. */
     private List<List<String>> table(String page, String head) throws IOException {
         List<List<String>> rows = new ArrayList<>();
         boolean inside = false;

@@ -15,18 +15,21 @@ import java.util.stream.Stream;
 
 /**
  * Draws comments from the Java sources and sentences from the documentation at random: {@code load-tests/prose SEED}.
- * The same sources and seed give the same sample. It uses only the JDK and is one file, so that {@code java Sample.java
- * SEED ROOT} runs it without a build.
+ * The same sources and seed give the same sample. The class uses only the JDK and is a single file, so that {@code java
+ * Sample.java SEED ROOT} runs it without a build.
  */
 public final class Sample {
 
     private static final int COMMENTS = 100;
     private static final int SENTENCES = 50;
 
-    /** Shorter comments, such as section titles, are ignored because they are not sentences. */
+    /**
+     * The minimum number of words. Shorter comments, such as section titles, are ignored because they are not
+     * sentences.
+     */
     private static final int MIN_WORDS = 4;
 
-    /** Literals come first, so that a comment mark inside a literal starts no comment. */
+    /** Matches literals before comments, so that {@code //} inside a literal does not start a comment. */
     private static final Pattern TOKENS =
             Pattern.compile("\"\"\"[\\s\\S]*?(?<!\\\\)\"\"\"" + "|\"(?:\\\\.|[^\"\\\\\n])*\""
                     + "|'(?:\\\\.|[^'\\\\\n])+'" + "|(/\\*[\\s\\S]*?\\*/)" + "|((?://[^\n]*(?:\n[ \t]*(?=//))?)+)");
@@ -110,7 +113,10 @@ public final class Sample {
         }
     }
 
-    /** Returns the files of the project in the order of their paths, so that the sample depends on the seed alone. */
+    /**
+     * Returns the files of the project in the order of their paths, so that the sample depends only on the sources and
+     * the seed.
+     */
     private static List<Path> files(Path root, String ending) throws IOException {
         try (Stream<Path> files = Files.walk(root)) {
             return files.filter(file -> file.toString().endsWith(ending) && isSource(root.relativize(file)))

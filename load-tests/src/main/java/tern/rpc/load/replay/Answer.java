@@ -5,16 +5,16 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The provider's own diagnosis under load.
+ * The diagnosis that the provider itself makes under load.
  *
  * @param causes the causes of the missed target, the most expensive first; empty if the target is met
- * @param text the diagnosis for people
+ * @param text the diagnosis as text for people
  */
 record Answer(List<Cause> causes, String text) {
 
     static final Answer NONE = new Answer(List.of(), "");
 
-    /** A cause: its kind and name, its share of the time of a late call, and the change. */
+    /** A cause: its kind and name, its share of a late call's time, and the advised change. */
     record Cause(String kind, String name, double ms, double ofMs, String change) {
 
         String title() {
@@ -43,7 +43,7 @@ record Answer(List<Cause> causes, String text) {
         return node.path(name).asString("");
     }
 
-    /** The kind and the name of the first cause; empty if there is none. */
+    /** The kind and name of the first cause; empty if there is none. */
     String firstTitle() {
         return causes.isEmpty() ? "" : causes.get(0).title();
     }

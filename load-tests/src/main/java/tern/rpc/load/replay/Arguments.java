@@ -7,8 +7,8 @@ import java.util.TreeSet;
 /**
  * The arguments of the command.
  *
- * @param rounds numbers of the rounds
- * @param seconds measured time of each load, after its warm-up
+ * @param rounds the numbers of the rounds to run
+ * @param seconds the measured time of each load, after its warm-up
  * @param embedded whether to use embedded stores instead of installed servers
  */
 record Arguments(Set<Integer> rounds, int seconds, boolean embedded) {

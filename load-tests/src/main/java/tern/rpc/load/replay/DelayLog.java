@@ -15,7 +15,7 @@ final class DelayLog {
         micros.recordValue(Math.min(MAX_MICROS, Math.max(0, TimeUnit.NANOSECONDS.toMicros(nanos))));
     }
 
-    /** Returns count, mean, 99th percentile and maximum as text. */
+    /** Returns the count, mean, 99th percentile and maximum of the delays as text. */
     synchronized String summary() {
         if (micros.getTotalCount() == 0) {
             return "not used";

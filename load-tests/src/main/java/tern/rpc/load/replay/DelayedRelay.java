@@ -8,7 +8,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Forwards data in order, each piece after a delay. Confined to the event loop. */
+/** Forwards data in order, after a delay for each piece of data. Confined to the event loop. */
 final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     private final Channel other;
@@ -16,7 +16,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
     private final DelayLog log;
     private final LongSupplier clock;
 
-    /** @param other the other side, on the same event loop, which keeps the order */
+    /** @param other the other side of the connection, on the same event loop, so that data stays in order */
     DelayedRelay(Channel other, long delayNanos, DelayLog log, LongSupplier clock) {
         this.other = other;
         this.delayNanos = delayNanos;
@@ -37,7 +37,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
         });
     }
 
-    /** Closes the other side after all data was forwarded. */
+    /** Closes the other side after all data has been forwarded. */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         after(ctx, () -> other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE));
@@ -49,6 +49,6 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close(); // the connection is closed; channelInactive closes the other side
+        ctx.close(); // Closing the connection makes channelInactive close the other side.
     }
 }

@@ -15,14 +15,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** A proxy in front of a store on the loopback interface. It delays each direction, as a network would. */
+/** A proxy in front of a store on the loopback interface. It delays data in each direction, as a network would. */
 final class DelayingProxy implements AutoCloseable {
 
     private final MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final DelayLog log = new DelayLog();
     private final Channel server;
 
-    /** @param target port of the store */
+    /** @param target the port of the store */
     DelayingProxy(int target, Duration delay) {
         server = new ServerBootstrap()
                 .group(loops)

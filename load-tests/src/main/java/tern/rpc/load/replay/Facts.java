@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** The facts about machine and software that are printed beside figures. */
+/** The facts about machine and software that are printed with measured values. */
 public final class Facts {
 
     private Facts() {}
@@ -25,7 +25,7 @@ public final class Facts {
         return facts;
     }
 
-    /** Returns the load average of the last minute, or "unknown". */
+    /** Returns the load average of the last minute; "unknown" if there is none. */
     public static String loadAverage() {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         return load < 0 ? "unknown" : String.format(Locale.ROOT, "%.1f", load);
@@ -38,7 +38,7 @@ public final class Facts {
                     .map(line -> line.substring(line.indexOf(':') + 1).strip())
                     .orElse("model unknown");
         } catch (IOException e) {
-            return "model unknown"; // not Linux
+            return "model unknown"; // The operating system is not Linux.
         }
     }
 }

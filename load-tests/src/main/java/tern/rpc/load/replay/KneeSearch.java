@@ -1,9 +1,9 @@
 package tern.rpc.load.replay;
 
 /**
- * Searches for the highest rate that meets the target. It first multiplies or divides the rate by a fixed factor, then
- * bisects between the highest rate that met the target and the lowest that missed it. A near miss is repeated once,
- * since a busy machine can cause it. Not thread-safe.
+ * Searches for the knee of the latency curve: the highest rate that meets the target. First multiplies or divides the
+ * rate by a fixed factor, then bisects between the highest rate that met the target and the lowest rate that missed it.
+ * A near miss is repeated once, because a busy machine can cause it. Not thread-safe.
  */
 final class KneeSearch {
 
@@ -11,13 +11,13 @@ final class KneeSearch {
     private static final double CLOSE_ENOUGH = 1.12;
     private static final double MIN_RATE = 10;
 
-    /** The load is clearly too high at this factor above the highest good rate. */
+    /** A load is clearly too high if its rate is this many times the highest rate that met the target. */
     static final double BEYOND = 1.3;
 
-    /** The result of a load with the rate of {@link #next()}. */
+    /** The results of a load at the rate of {@link #next()}. */
     enum Outcome {
         HELD,
-        /** Slightly too slow, perhaps for another reason than the rate. */
+        /** The load was slightly too slow, perhaps for a reason other than the rate. */
         NEAR_MISS,
         MISSED
     }
@@ -31,9 +31,9 @@ final class KneeSearch {
     private double asked;
 
     /**
-     * @param first first rate to try
-     * @param highest upper bound of the rates
-     * @param steps maximum number of loads
+     * @param first the first rate to try
+     * @param highest the upper bound of the rates
+     * @param steps the maximum number of loads
      */
     KneeSearch(double first, double highest, int steps) {
         this.first = Math.min(first, highest);
@@ -45,7 +45,7 @@ final class KneeSearch {
         return left <= 0 || held >= highest || missed / held <= CLOSE_ENOUGH || missed <= MIN_RATE;
     }
 
-    /** Returns the rate to try next, in whole calls a second. */
+    /** Returns the rate to try next, in whole calls per second. */
     double next() {
         if (!again) {
             asked = Math.max(MIN_RATE, Math.rint(unrounded()));
@@ -60,7 +60,7 @@ final class KneeSearch {
         return Double.isInfinite(missed) ? Math.min(highest, held * STRIDE) : Math.sqrt(held * missed);
     }
 
-    /** Records the result of the load with that rate. */
+    /** Records the result of the load at the rate of {@link #next()}. */
     void tell(Outcome outcome) {
         left--;
         if (outcome == Outcome.HELD) {
@@ -74,12 +74,12 @@ final class KneeSearch {
         }
     }
 
-    /** Returns the highest rate that met the target; 0 if none did. */
+    /** Returns the highest rate that met the target; 0 if no rate did. */
     double knee() {
         return held;
     }
 
-    /** Returns a rate that is clearly too high, unless another process kept the machine busy. */
+    /** Returns a rate that is clearly too high, unless another process made the machine busy during the search. */
     double beyond() {
         double third = Math.max(held, MIN_RATE) * BEYOND;
         return Math.rint(Double.isInfinite(missed) ? third : Math.max(third, missed));

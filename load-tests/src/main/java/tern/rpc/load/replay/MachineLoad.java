@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The use of all processors of the machine by all processes, as Linux reports it. */
+/** The share of the machine's processors that all processes use, as Linux reports it. */
 final class MachineLoad {
 
     private final Path file;
@@ -18,10 +18,10 @@ final class MachineLoad {
         this.file = file;
     }
 
-    /** Ticks since the start of the machine. */
+    /** The ticks since the machine started. */
     record Sums(long all, long idle) {
 
-        /** Returns a share from 0 to 1; negative if it is unknown. */
+        /** Returns the busy share since an earlier reading, from 0 to 1; negative if unknown. */
         double busySince(Sums earlier) {
             long passed = all - earlier.all;
             return passed <= 0 ? -1 : 1 - (double) (idle - earlier.idle) / passed;
@@ -33,16 +33,16 @@ final class MachineLoad {
             List<String> lines = Files.readAllLines(file);
             return lines.isEmpty() ? new Sums(0, 0) : sums(lines.get(0));
         } catch (IOException e) {
-            return new Sums(0, 0); // not Linux
+            return new Sums(0, 0); // The operating system is not Linux.
         }
     }
 
-    /** @param line {@code cpu user nice system idle iowait irq softirq steal guest guest_nice}, see proc(5) */
+    /** @param line the line {@code cpu user nice system idle iowait irq softirq steal guest guest_nice}, see proc(5) */
     private static Sums sums(String line) {
         String[] words = line.strip().split("\\s+");
         long all = 0;
         long idle = 0;
-        for (int i = 1; i < Math.min(words.length, 9); i++) { // time of guests is already part of "user"
+        for (int i = 1; i < Math.min(words.length, 9); i++) { // The time of guests is already included in "user".
             long ticks = Long.parseLong(words[i]);
             all += ticks;
             idle += i == 4 || i == 5 ? ticks : 0;

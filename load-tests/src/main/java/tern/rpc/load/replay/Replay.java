@@ -13,14 +13,15 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replays the tuning of a service from 140 to 600 calls a second (docs/replay.md). For each mistake and its fix it
- * searches the highest rate at which 99 of 100 calls end within 100 ms and none fails. Then it raises the rate further
- * and reads the diagnosis of the provider. Run it in the project's folder after {@code ./mvnw package -DskipTests}:
+ * Replays the tuning of a service from 140 to 600 calls per second (docs/replay.md). For each configuration error and
+ * its fix, this program searches for the highest rate at which 99 of 100 calls end within 100 ms and none fails. Then
+ * it raises the rate further and reads the diagnosis of the provider. Run it in the project's folder after {@code
+ * ./mvnw package -DskipTests}:
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.replay.Replay [--rounds=1,2,…] [--seconds=6] [--stores=embedded]</pre>
  *
- * Exits with 1 if the diagnosis did not name a mistake first, or if a fix changed little. Results are in
- * {@code target/replay/}.
+ * <p>Exits with 1 if the first cause of a diagnosis was not the configuration error, or if a fix changed little. The
+ * results are in {@code target/replay/}.
  */
 public final class Replay {
 
@@ -118,7 +119,7 @@ public final class Replay {
             @Nullable Step knee = held.get(search.knee());
             Samples.Asked asked = askBeyond(samples, search.beyond());
             for (int i = 1; i < TRIES_BEYOND && asked.step().outcome() == KneeSearch.Outcome.HELD; i++) {
-                knee = asked.step(); // this rate met the target now, so the earlier miss was caused by the machine
+                knee = asked.step(); // This rate has now met the target, so the machine caused the earlier miss.
                 steps.add(knee);
                 asked = askBeyond(samples, Math.rint(knee.rate() * KneeSearch.BEYOND));
             }

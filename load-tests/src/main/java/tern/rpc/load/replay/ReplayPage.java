@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The results as one self-contained page with tables and SVG drawings. */
+/** Formats the results as one self-contained page with tables and SVG drawings. */
 final class ReplayPage {
 
     private static final int WIDTH = 560;
@@ -118,7 +118,7 @@ final class ReplayPage {
         add("</svg>\n");
     }
 
-    /** Maps a latency to a position on a logarithmic axis. */
+    /** Returns the position of a latency on a logarithmic axis. */
     private static double x(double millis) {
         double within = Math.min(TO_MILLIS, Math.max(FROM_MILLIS, millis));
         return WIDTH * Math.log(within / FROM_MILLIS) / Math.log(TO_MILLIS / FROM_MILLIS);

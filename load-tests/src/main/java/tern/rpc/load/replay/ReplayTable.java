@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** The results as rows of text. */
+/** Formats the results as rows of text. */
 final class ReplayTable {
 
     private static final List<String> COLUMNS = List.of(
@@ -36,7 +36,7 @@ final class ReplayTable {
         text.append("| ").append(String.join(" | ", cells)).append(" |\n");
     }
 
-    /** Returns comma-separated values (RFC 4180), one line for each load. */
+    /** Returns the results as comma-separated values (RFC 4180), one line for each load. */
     static String csv(List<Result> results) {
         StringBuilder text = new StringBuilder(
                 "round,fixed,settings,load,rate,qps,p50_ms,p99_ms,max_ms,errors,provider_processors,machine_busy,"

@@ -4,13 +4,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of one setting of a round.
+ * The result of one round, with or without the fix.
  *
- * @param fixed whether the mistake was fixed
+ * @param fixed whether the configuration error was fixed
  * @param steps all loads in order
- * @param knee the load with the highest rate that met the target; null if none did
+ * @param knee the load with the highest rate that met the target; null if no load did
  * @param beyond the load with a higher rate, during which the diagnosis was read
- * @param answer diagnosis of the provider
+ * @param answer the diagnosis of the provider
  */
 record Result(
         Round round,
@@ -21,8 +21,8 @@ record Result(
         Answer answer) {
 
     /**
-     * The knee with the mistake must be at most this share of the knee after the fix. Otherwise the mistake made no
-     * difference.
+     * A configuration error makes a clear difference if the highest rate with the error is at most this share of the
+     * highest rate after the fix.
      */
     static final double CLEARLY_WORSE = 0.7;
 

@@ -15,10 +15,10 @@ import tern.rpc.load.sample.SampleProgram;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The sample provider and the sample consumer as two processes. The consumer makes loads on request. */
+/** The sample provider and the sample consumer as two processes. The consumer runs loads on request. */
 final class Samples implements AutoCloseable {
 
-    /** Throughput of a busy disk, or of a pipe to a log collector. */
+    /** The throughput of a busy disk, or of a pipe to a log collector. */
     static final int SLOW_LOG_BYTES_PER_SECOND = 1_000_000;
 
     private static final Path PROVIDER = Path.of("sample-provider", "target", "sample-provider.jar");
@@ -44,11 +44,13 @@ final class Samples implements AutoCloseable {
     }
 
     /**
-     * @param folder folder of the logs
-     * @param name name of these logs
+     * Starts both processes.
+     *
+     * @param folder the folder of the logs
+     * @param name the name of these logs
      * @param slowLog whether the output of the provider is read slowly
-     * @param settings properties of the provider in the form {@code key=value}
-     * @param seconds measured time of each load
+     * @param settings the properties of the provider in the form {@code key=value}
+     * @param seconds the measured time of each load
      */
     static Samples start(Path folder, String name, boolean slowLog, List<String> settings, int seconds)
             throws IOException, InterruptedException {
@@ -86,7 +88,7 @@ final class Samples implements AutoCloseable {
         return SampleProgram.start(name + "-consumer", CONSUMER, folder, arguments, 0);
     }
 
-    /** Blocks until the load has ended. */
+    /** Runs a load, and blocks until the load has ended. */
     Step drive(double rate) throws IOException, InterruptedException {
         double cpuBefore = provider.cpuSeconds();
         MachineLoad.Sums machineBefore = machine.read();
@@ -107,7 +109,7 @@ final class Samples implements AutoCloseable {
                 .build();
     }
 
-    /** The result of a load, and the diagnosis of the provider in the middle of it. */
+    /** The result of a load, and the diagnosis that the provider made in the middle of the load. */
     record Asked(Step step, Answer answer) {}
 
     Asked driveAndAsk(double rate) throws IOException, InterruptedException {

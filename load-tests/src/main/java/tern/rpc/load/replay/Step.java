@@ -8,10 +8,10 @@ import tools.jackson.databind.JsonNode;
 /**
  * One load at one rate.
  *
- * @param rate calls a second
- * @param providerCores number of processors that the provider used
- * @param machine share of all processors that was busy, from 0 to 1; negative if unknown
- * @param buckets histogram of the successful calls
+ * @param rate the calls per second
+ * @param providerCores the number of processors that the provider used
+ * @param machine the share of all processors that was busy, from 0 to 1; negative if unknown
+ * @param buckets the histogram of the successful calls
  */
 record Step(
         double rate,
@@ -29,15 +29,17 @@ record Step(
     static final double TARGET_MILLIS = 100;
 
     /**
-     * A second try may meet the target if the latency is below this bound, because a pause of the machine may have
-     * caused the miss.
+     * A missed target is a near miss if the p99 is below this many times the target and at most 0.1 % of the calls
+     * failed. A pause of the machine may have caused such a miss.
      */
     private static final double NEAR = 10;
 
     private static final double FEW_ERRORS = 0.001;
 
     /**
-     * @param upToMillis upper bound of the bar; the lower bound is the upper bound of the previous bar
+     * A bar of the histogram.
+     *
+     * @param upToMillis the upper bound of the bar; the lower bound is the upper bound of the previous bar
      */
     record Bucket(double upToMillis, long calls) {}
 

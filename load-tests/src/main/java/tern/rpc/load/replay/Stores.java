@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 import tern.rpc.load.sample.Program;
 
-/** Redis, and MariaDB if it is installed. Each runs as a process that holds only the data of the replay. */
+/** Redis, and MariaDB if it is installed. Each runs as a separate process that contains only the data of the replay. */
 final class Stores implements AutoCloseable {
 
     private static final int START_SECONDS = 60;
@@ -42,7 +42,11 @@ final class Stores implements AutoCloseable {
         this.data = data;
     }
 
-    /** @param embedded whether to use embedded stores instead of installed servers */
+    /**
+     * Starts the stores.
+     *
+     * @param embedded whether to use embedded stores instead of installed servers
+     */
     static Stores start(Path folder, boolean embedded) throws IOException, InterruptedException {
         Path installed = embedded ? null : Program.onPath("redis-server");
         Path binary = installed == null ? embeddedRedis(folder) : installed;
@@ -68,7 +72,7 @@ final class Stores implements AutoCloseable {
             return new Stores(redis, redisPort, redisName, null, 0, null);
         }
         int port = Program.freePort();
-        Path data = Files.createTempDirectory("replay-mariadb"); // Unix socket paths have a short maximum length
+        Path data = Files.createTempDirectory("replay-mariadb"); // The path of a Unix socket must be short.
         try {
             return new Stores(redis, redisPort, redisName, mariaDb(folder, data, install, server, port), port, data);
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -118,7 +122,7 @@ final class Stores implements AutoCloseable {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             return socket.isConnected();
         } catch (IOException e) {
-            return false; // not ready yet
+            return false; // The server is not ready yet.
         }
     }
 
@@ -151,7 +155,7 @@ final class Stores implements AutoCloseable {
 
     private static void delete(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
-            // a folder comes after its content
+            // In this order, a folder comes after its content.
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }

@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Judges whether the diagnosis named each mistake first, and whether each fix clearly raised the rate. */
+/**
+ * Judges whether the first cause of each diagnosis was the configuration error, and whether each fix clearly raised the
+ * rate.
+ */
 final class Verdicts {
 
     private static final String BAD = "NOT SHOWN: ";

@@ -12,10 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A child process that ends with this process at the latest. */
+/** A child process, which ends no later than this process. */
 public final class Program implements AutoCloseable {
 
-    private static final long STOP_SECONDS = 30; // a provider first drains its calls
+    private static final long STOP_SECONDS = 30; // A provider first drains its calls.
 
     private final String name;
     private final Process process;
@@ -30,7 +30,7 @@ public final class Program implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
-    /** @param log file for the output */
+    /** @param log the file for the output */
     public static Program start(String name, Path log, List<String> command) throws IOException {
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
@@ -39,7 +39,7 @@ public final class Program implements AutoCloseable {
         return new Program(name, process, log);
     }
 
-    /** Reads the output of the process at this maximum rate, like a slow disk or log collector. */
+    /** Starts a program whose output is read at a limited rate, as by a slow disk or log collector. */
     static Program startSlowlyRead(String name, Path log, List<String> command, int bytesPerSecond) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         SlowReader.start(process.getInputStream(), log, bytesPerSecond);
@@ -49,8 +49,8 @@ public final class Program implements AutoCloseable {
     /**
      * Starts a program whose output is read line by line.
      *
-     * @param log file for the messages (standard error)
-     * @param lines receives each line on a thread of its own
+     * @param log the file for standard error
+     * @param lines receives each line of standard output, on a separate thread
      */
     public static Program startRead(String name, Path log, List<String> command, Consumer<String> lines)
             throws IOException {
@@ -62,7 +62,7 @@ public final class Program implements AutoCloseable {
         return new Program(name, process, log);
     }
 
-    /** Ends the input of the process, which is the sign for some programs to end. */
+    /** Closes the input of the process. Some programs then end. */
     public void endInput() throws IOException {
         process.getOutputStream().close();
     }
@@ -106,7 +106,7 @@ public final class Program implements AutoCloseable {
         }
     }
 
-    /** Returns the CPU time so far, in seconds. */
+    /** Returns the CPU time of the process so far, in seconds. */
     public double cpuSeconds() {
         return process.info()
                 .totalCpuDuration()
@@ -127,7 +127,8 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Kills the process without letting it drain its calls. Its children also end, because they cannot stop themselves.
+     * Kills the process without letting it drain its calls. Also kills its children, because the process can no longer
+     * stop them.
      */
     void kill() throws InterruptedException {
         List<ProcessHandle> children = process.descendants().toList();
@@ -136,7 +137,7 @@ public final class Program implements AutoCloseable {
         close();
     }
 
-    /** Stops the process and its children. The children are its databases, which it may not be able to stop itself. */
+    /** Stops the process and its children, which are its databases. The process may not be able to stop them itself. */
     @Override
     public void close() {
         List<ProcessHandle> children = process.descendants().toList();
@@ -151,7 +152,7 @@ public final class Program implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            return; // the JVM is shutting down, and the hook has run
+            return; // The JVM is shutting down, and the shutdown hook has run.
         }
     }
 

@@ -11,8 +11,9 @@ import tern.rpc.load.gate.SloGate;
 import tern.sample.api.ScheduleService;
 
 /**
- * Starts the sample provider, runs {@link SloGate} on {@code ScheduleService.schedule} and stops the provider. This
- * method is the most expensive one of the samples: it uses SQL, Redis, HTTP, logging and a thread pool.
+ * Starts the sample provider, runs {@link SloGate} on {@code ScheduleService.schedule}, and stops the provider. The
+ * method {@code schedule} is the most expensive method of the samples: it uses SQL, Redis, HTTP, logging and a thread
+ * pool.
  */
 public final class SampleGate {
 
@@ -26,8 +27,8 @@ public final class SampleGate {
     private SampleGate() {}
 
     /**
-     * @param arguments {@code --jar=} with the provider's jar, {@code --work=} with a folder for logs,
-     *     {@code --provider=} with properties of the provider separated by blanks; all others go to the gate
+     * @param arguments {@code --jar=} the provider's jar, {@code --work=} a folder for logs, {@code --provider=}
+     *     properties of the provider separated by blanks; all other arguments are passed to the gate
      */
     public static void main(String[] arguments) throws Exception {
         System.exit(run(List.of(arguments)));

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 
-/** The sample provider or consumer as a separate process on free ports. It ends with this process at the latest. */
+/** The sample provider or consumer as a separate process on free ports, which ends no later than this process. */
 public final class SampleProgram implements AutoCloseable {
 
     /** The JVM flags of {@code ./demo}: only the C1 compiler, a single-threaded collector, and a fixed heap size. */
@@ -26,11 +26,14 @@ public final class SampleProgram implements AutoCloseable {
     }
 
     /**
-     * @param name name of the log
+     * Starts the application.
+     *
+     * @param name the name of the log
      * @param jar the executable jar
-     * @param folder existing folder for the log
-     * @param arguments arguments of the application, such as {@code --rpc.server.threads=8}
-     * @param readBytesPerSecond maximum rate at which the output is read; 0 writes it to a file without a limit
+     * @param folder an existing folder for the log
+     * @param arguments the arguments of the application, such as {@code --rpc.server.threads=8}
+     * @param readBytesPerSecond the maximum rate at which the output is read; 0 to write the output to a file without a
+     *     limit
      */
     public static SampleProgram start(
             String name, Path jar, Path folder, List<String> arguments, int readBytesPerSecond) throws IOException {
@@ -53,8 +56,8 @@ public final class SampleProgram implements AutoCloseable {
     }
 
     /**
-     * Blocks until the application is ready and returns its ports: {@code http.port}, and {@code rpc.port} of a
-     * provider.
+     * Blocks until the application is ready. Returns its ports: {@code http.port}, and for a provider also {@code
+     * rpc.port}.
      */
     public Properties awaitReady() throws IOException, InterruptedException {
         program.await(() -> Files.exists(ready), START_SECONDS);
@@ -79,7 +82,7 @@ public final class SampleProgram implements AutoCloseable {
         program.kill();
     }
 
-    /** Returns the CPU time so far, in seconds. */
+    /** Returns the CPU time of the process so far, in seconds. */
     public double cpuSeconds() {
         return program.cpuSeconds();
     }

@@ -37,12 +37,12 @@ final class SlowReader implements Runnable {
             byte[] piece = in.readNBytes(pieceBytes);
             while (piece.length > 0) {
                 out.write(piece);
-                next = Math.max(next + pieceNanos, System.nanoTime() - pieceNanos); // unused time is not carried over
+                next = Math.max(next + pieceNanos, System.nanoTime() - pieceNanos); // Unused time is not carried over.
                 TimeUnit.NANOSECONDS.sleep(next - System.nanoTime());
                 piece = in.readNBytes(pieceBytes);
             }
         } catch (IOException e) {
-            return; // the process was ended
+            return; // The process has ended.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -1,4 +1,7 @@
-/** The samples as separate processes, and the gate on the provider that {@code ./mvnw verify -Pload} runs. */
+/**
+ * Runs the samples as separate processes, and contains the performance gate for the provider that {@code ./mvnw verify
+ * -Pload} runs.
+ */
 @NullMarked
 package tern.rpc.load.sample;
 

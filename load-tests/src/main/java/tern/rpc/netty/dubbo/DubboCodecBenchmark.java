@@ -24,7 +24,7 @@ import tern.rpc.transport.ServiceLookup;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** Writes and reads head and bodies of the dubbo protocol, without a socket. */
+/** Measures writing and reading headers and bodies of the dubbo protocol, without a socket. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -96,7 +96,7 @@ public class DubboCodecBenchmark {
         return header;
     }
 
-    /** Writes a request as Tern does. Head and fixed attachments were encoded when the proxy was created. */
+    /** Writes a request as Tern does. The header and the fixed attachments were encoded when the proxy was created. */
     @Benchmark
     public OutputBuffer writeShortRequest() {
         start();
@@ -104,7 +104,7 @@ public class DubboCodecBenchmark {
         return finish();
     }
 
-    /** Writes a request and encodes everything anew. */
+    /** Writes a request and encodes all parts again. */
     @Benchmark
     public OutputBuffer writeShortRequestAnew() {
         start();

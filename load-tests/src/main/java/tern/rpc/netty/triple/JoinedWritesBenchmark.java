@@ -27,8 +27,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Writes sixteen answers over HTTP/2 to a local socket, each with five small buffers. The buffers are either joined
- * into one, or passed unchanged to one vectored write.
+ * Writes sixteen answers over HTTP/2 to a local socket, each with five small buffers. The buffers are either copied
+ * into one buffer, or passed to one vectored write.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -60,7 +60,7 @@ public class JoinedWritesBenchmark {
         }
     }
 
-    /** A connection whose other end reads and discards everything. */
+    /** A connection whose other end reads and discards all data. */
     private static final class Loopback implements AutoCloseable {
 
         private final ServerSocketChannel listening;
@@ -82,7 +82,7 @@ public class JoinedWritesBenchmark {
                     read.clear();
                 }
             } catch (IOException e) {
-                // the benchmark is over
+                // The benchmark is over.
             }
         }
 

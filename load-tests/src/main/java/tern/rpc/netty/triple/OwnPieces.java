@@ -10,7 +10,10 @@ import java.util.zip.GZIPOutputStream;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Parts of the transport that a library could replace, each next to that library, for {@code LibraryComparison}. */
+/**
+ * Parts of the transport that a library could replace, each with the library's equivalent, for {@code
+ * LibraryComparison}.
+ */
 public final class OwnPieces {
 
     private static final int LIMIT = 64 << 20;
@@ -46,7 +49,7 @@ public final class OwnPieces {
     }
 
     /**
-     * Decompresses by the JDK's stream, with the limits of {@link Gzip}: the maximum size of a message and the maximum
+     * Decompresses with the JDK's stream and the limits of {@link Gzip}: the maximum size of a message and the maximum
      * ratio.
      */
     public static byte[] decompressByStream(byte[] bytes) {
@@ -66,7 +69,7 @@ public final class OwnPieces {
         return plain.toByteArray();
     }
 
-    /** Encodes JSON as a {@code google.protobuf.Value} with our own parser. */
+    /** Encodes JSON as a {@code google.protobuf.Value} with Tern's own parser. */
     public byte[] value(byte[] json) {
         OutputBuffer emptied = emptied();
         ValueMessages.jsonToValue(json, json.length, emptied);
@@ -80,7 +83,7 @@ public final class OwnPieces {
         return emptied.toByteArray();
     }
 
-    /** Whether both parsers return the same bytes. */
+    /** Whether both parsers produce the same bytes. */
     public boolean agree(byte[] json) {
         return Arrays.equals(value(json), valueByParser(json));
     }

@@ -85,7 +85,9 @@ class AuditTest {
         assertThat(run(written("{\"vulns\": [" + advisory + "]}"))).isEqualTo(Audit.AFFECTED);
     }
 
-    /** Each row changes the advisory of the package "wire" 4.2.0.Final or "outer" 2.0.0-RC1. */
+    /**
+     * Each row changes the advisory for version 4.2.0.Final of the package "wire", or for version 2.0.0-RC1 of "outer".
+     */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

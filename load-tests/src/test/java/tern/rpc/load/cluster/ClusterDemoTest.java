@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The table and the verdict of {@link ClusterDemo}. */
+/** Tests the table and the verdict of {@link ClusterDemo}. */
 class ClusterDemoTest {
 
     private static final DemoVerdict.Kill KILL = new DemoVerdict.Kill(4003, 1_000, 1_020);
@@ -23,11 +23,11 @@ class ClusterDemoTest {
     @ParameterizedTest
     @CsvSource({
         "990,  1015, false, 4003, true", // in flight when the signal was sent
-        "1010, 1030, false, 4003, true", // sent before the process was gone
-        "1025, 1030, false, 4003, false", // sent to a provider that was gone
+        "1010, 1030, false, 4003, true", // sent before the process had ended
+        "1025, 1030, false, 4003, false", // sent to a provider that had ended
         "900,  950,  false, 4003, false", // lost before the kill
-        "990,  1015, true,  4003, false", // could have been repeated
-        "990,  1015, false, 4001, false", // of another provider
+        "990,  1015, true,  4003, false", // idempotent, so it could have been repeated
+        "990,  1015, false, 4001, false", // sent to another provider
         "990,  1015, false, 40031, false"
     })
     void onlyCallsInFlightAtTheKilledProviderMayBeLost(

@@ -11,7 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Forwards connections to a local port and counts the bytes before forwarding them. */
+/** Forwards connections to a local port, and counts the bytes before forwarding them. */
 final class CountingRelay implements AutoCloseable {
 
     private final ServerSocket listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -71,7 +71,7 @@ final class CountingRelay implements AutoCloseable {
             try {
                 task.run();
             } catch (IOException e) {
-                return; // end of the connection: a socket was closed
+                return; // One of the sockets was closed, so the connection has ended.
             }
         });
         thread.setDaemon(true);

@@ -3,12 +3,12 @@ package tern.rpc.load.peer;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
-/** Invented figures for tests. */
+/** Creates invented measurements for tests. */
 final class Measured {
 
     private Measured() {}
 
-    /** Creates a round in which every call took one millisecond and used this CPU time. */
+    /** Creates a round in which every call took one millisecond and used the given CPU time. */
     static Measurement round(int calls, int clientMicros, int serverMicros) {
         Histogram latencies = Load.newHistogram();
         latencies.recordValueWithCount(1_000_000, calls);

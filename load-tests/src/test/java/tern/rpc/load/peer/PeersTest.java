@@ -32,8 +32,8 @@ class PeersTest {
             Peer.NAMES.stream().filter(name -> name.startsWith(FLOOR)).toList();
 
     /**
-     * All peers except the floor, with one kind of encryption. JVM flags select the TLS engine, so one kind is enough
-     * here.
+     * All peers except the floor and the peers with the JDK's TLS engine. JVM flags select the engine, so one process
+     * can test only one engine.
      */
     static final List<String> OTHERS = Peer.NAMES.stream()
             .filter(name -> !name.startsWith(FLOOR) && Encryption.of(name) != Encryption.JDK)
@@ -116,7 +116,7 @@ class PeersTest {
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(0));
         subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(1));
-        subscription.request(1); // without this request, Armeria does not signal the end
+        subscription.request(1); // Without this request, Armeria does not signal the end of the stream.
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("end");
         assertThat(told).isEmpty();
     }
@@ -156,7 +156,7 @@ class PeersTest {
         });
     }
 
-    /** Returns the sent and received bytes by kind of call. */
+    /** Returns the numbers of sent and received bytes, by kind of call. */
     private static Map<String, List<Long>> bytes(String name) throws IOException {
         Map<String, List<Long>> counted = new LinkedHashMap<>();
         int port = freePort();
@@ -174,7 +174,7 @@ class PeersTest {
                     "Person", () -> services.echo().echo(SceneCall.somebody()),
                     "work", () -> services.work().build(10_000));
             calls.forEach((call, made) -> {
-                made.run(); // sends the bytes that a connection or a method sends only once
+                made.run(); // This call sends the bytes that each connection or method sends only once.
                 long there = relay.there();
                 long back = relay.back();
                 made.run();

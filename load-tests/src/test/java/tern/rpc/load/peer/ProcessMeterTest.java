@@ -30,7 +30,7 @@ class ProcessMeterTest {
         });
         thread.start();
         allocated.await();
-        meter.after(); // samples the thread while it is alive
+        meter.after(); // The meter samples the thread while it is alive.
         mayEnd.countDown();
         thread.join();
 

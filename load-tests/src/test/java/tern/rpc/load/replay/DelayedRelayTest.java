@@ -41,7 +41,8 @@ class DelayedRelayTest {
     @Test
     void realDelayIsRecorded() {
         channel.writeInbound(bytes("one"));
-        clock.addAndGet(2 * DELAY_NANOS); // simulates a busy machine that wakes the event loop late
+        // Advancing the clock simulates a busy machine that wakes the event loop late.
+        clock.addAndGet(2 * DELAY_NANOS);
         pass(DELAY_NANOS);
 
         assertThat(log.summary()).isEqualTo("3.00 ms on average, p99 3.0 ms, at most 3.0 ms, 1 times");

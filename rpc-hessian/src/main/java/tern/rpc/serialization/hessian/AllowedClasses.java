@@ -18,9 +18,9 @@ import tern.rpc.Payload;
 import tern.rpc.ServiceDescriptor;
 
 /**
- * The classes of the application that the signatures of one service reach. The search starts at parameters, results and
- * declared exceptions, and follows fields, superclasses, type arguments, array components and permitted subclasses. Not
- * thread-safe.
+ * Collects the application classes that can be reached from the method signatures of one service. The search starts at
+ * parameter, result and declared exception types, and follows field types, superclasses, type arguments, array
+ * components and permitted subclasses. Not thread-safe.
  */
 final class AllowedClasses {
 
@@ -28,16 +28,16 @@ final class AllowedClasses {
     private final Set<Type> seen = new HashSet<>();
 
     /**
-     * Collects the classes that the methods of a service reach.
+     * Collects the classes that can be reached from the methods of a service.
      *
-     * @throws IllegalArgumentException if a class cannot be serialized; the message names the method, the position
-     *     and the class
+     * @throws IllegalArgumentException if a class cannot be serialized; the message names the method, the position and
+     *     the class
      */
     static Map<String, Class<?>> of(ServiceDescriptor service) {
         AllowedClasses classes = new AllowedClasses();
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
-                continue; // the method's payload is never written in this format
+                continue; // Hessian never encodes the payload of this method.
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {
@@ -51,7 +51,7 @@ final class AllowedClasses {
         return Map.copyOf(classes.byName);
     }
 
-    /** Returns the enum of a class that is the body of an enum constant. Returns any other class unchanged. */
+    /** Returns the enum class if the given class is the body of an enum constant; otherwise returns the given class. */
     static Class<?> enumOf(Class<?> type) {
         Class<?> superclass = type.getSuperclass();
         return superclass != null && superclass.isEnum() ? superclass : type;
@@ -127,8 +127,8 @@ final class AllowedClasses {
     }
 
     /**
-     * Visits only the fields and the type arguments of a supertype, because an instance of the supertype itself is not
-     * expected.
+     * Visits only the fields and the type arguments of a supertype, because the supertype itself is not expected to
+     * have instances in messages.
      */
     private void visitParent(Type parent, String position) {
         if (parent instanceof ParameterizedType generic) {
@@ -155,6 +155,6 @@ final class AllowedClasses {
         }
     }
 
-    /** Marks a class that was visited only as a supertype. */
+    /** Stands for a class that was visited only as a supertype. */
     private record Parent(Class<?> type) implements Type {}
 }

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.reflect.Field;
 import java.util.Objects;
 
-/** Sets one field of a bean from the message. Thread-safe. */
+/** Reads the value of one bean field from a message and sets the field. Thread-safe. */
 final class BeanField {
 
     private static final char TEXT = '"';
@@ -36,7 +36,7 @@ final class BeanField {
         }
     }
 
-    /** Reads a primitive value. A null on the wire becomes zero. */
+    /** Reads a primitive value. A null in the message becomes zero. */
     private Object primitive(ValueReader reader) {
         return Objects.requireNonNull(reader.read(slot));
     }

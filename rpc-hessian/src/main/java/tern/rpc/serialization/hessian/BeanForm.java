@@ -18,7 +18,7 @@ final class BeanForm implements WireForm {
         this.fields = fields;
     }
 
-    /** Returns null if the fields of the class are not accessible, as is the case for classes of the JDK. */
+    /** Returns a form that writes the fields of the class; null if the fields are not accessible, as in JDK classes. */
     static @Nullable BeanForm ofFields(Class<?> type) {
         List<Field> fields = BeanShape.serializedFields(type, Object.class);
         if (!fields.stream().allMatch(AccessibleObject::trySetAccessible)) {

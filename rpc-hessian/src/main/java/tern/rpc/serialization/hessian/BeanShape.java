@@ -11,7 +11,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads an object by setting its fields one by one. No constructor of its class runs. Thread-safe. */
+/**
+ * Creates an object without running a constructor of its class, and sets its fields one by one from a message.
+ * Thread-safe.
+ */
 final class BeanShape extends Shape {
 
     private final Constructor<?> allocator;
@@ -32,8 +35,8 @@ final class BeanShape extends Shape {
     }
 
     /**
-     * Returns the fields of a class and of its superclasses below {@code until}, in the order in which hessian-lite
-     * writes them.
+     * Returns the fields of {@code from} and its superclasses up to but excluding {@code until}, in the order in which
+     * hessian-lite writes them.
      */
     static List<Field> serializedFields(Class<?> from, Class<?> until) {
         List<Field> simple = new ArrayList<>();

@@ -8,16 +8,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a {@link StringBuilder} or {@link StringBuffer} as the fields that both classes have had since JDK 9: the
- * characters as Latin-1 or little-endian UTF-16 bytes, a code for the encoding, and the number of characters. hessian-lite also
- * writes the unused rest of the array. This class leaves the rest out, because readers stop at the number of
- * characters. Thread-safe.
+ * characters as Latin-1 or little-endian UTF-16 bytes, a code for the encoding, and the number of characters.
+ * hessian-lite also writes the unused end of the array. This class omits the unused end, because readers use only the
+ * given number of characters. Thread-safe.
  */
 final class BuilderForm implements WireForm {
 
     private static final String VALUE = "value";
     private static final String CODER = "coder";
     private static final String COUNT = "count";
-    private static final String MAYBE_LATIN1 = "maybeLatin1"; // a hint since JDK 21; false is always correct
+    // The field exists since JDK 21. The JDK treats it only as a hint, so false is always correct.
+    private static final String MAYBE_LATIN1 = "maybeLatin1";
     private static final Set<String> KNOWN = Set.of(VALUE, CODER, COUNT, MAYBE_LATIN1);
     private static final char LAST_LATIN1 = 0xFF;
 
@@ -29,7 +30,10 @@ final class BuilderForm implements WireForm {
         this.fields = fields;
     }
 
-    /** Returns null if the class is neither of the two, or if it has other fields in the running JDK. */
+    /**
+     * Returns the form for the class. Returns null if the class is neither {@code StringBuilder} nor {@code
+     * StringBuffer}, or if the running JDK gives it other fields than the expected ones.
+     */
     static @Nullable WireForm of(Class<?> type) {
         if (type != StringBuilder.class && type != StringBuffer.class) {
             return null;
@@ -63,7 +67,7 @@ final class BuilderForm implements WireForm {
             return text.getBytes(StandardCharsets.ISO_8859_1);
         }
         byte[] bytes = new byte[2 * text.length()];
-        for (int i = 0; i < text.length(); i++) { // includes unpaired surrogates, which a Charset would replace
+        for (int i = 0; i < text.length(); i++) { // The loop keeps unpaired surrogates, which a Charset would replace.
             bytes[2 * i] = (byte) text.charAt(i);
             bytes[2 * i + 1] = (byte) (text.charAt(i) >> 8);
         }

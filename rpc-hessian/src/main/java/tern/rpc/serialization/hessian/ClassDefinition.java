@@ -4,7 +4,7 @@ import java.util.List;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * A class definition, which a message contains before the first instance of the class. It is encoded once. Immutable.
+ * A Hessian class definition, already encoded. A message contains it before the first instance of the class. Immutable.
  */
 final class ClassDefinition {
 

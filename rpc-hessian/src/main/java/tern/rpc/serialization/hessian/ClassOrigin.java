@@ -1,6 +1,6 @@
 package tern.rpc.serialization.hessian;
 
-/** Describes by class loader and name where a class comes from. */
+/** Describes the origin of a class, that is, its class loader and name, for error messages. */
 final class ClassOrigin {
 
     private ClassOrigin() {}

@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Class names from the configuration: exact names, {@code com.acme.order.*} for the classes of one package, and {@code
- * com.acme.**} for the classes of a package and of all packages below it. Immutable.
+ * Class names from the configuration. An entry is an exact name, {@code com.acme.order.*} for the classes of one
+ * package, or {@code com.acme.**} for the classes of a package and of all packages below it. Immutable.
  */
 final class ClassPatterns {
 
-    /** The property with which users allow further classes. */
+    /** The property with which users allow additional classes. */
     static final String PROPERTY = "rpc.limits.allowed-classes";
 
     private static final Pattern NAME = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*(\\.[\\p{L}_$][\\p{L}\\p{N}_$]*)*");

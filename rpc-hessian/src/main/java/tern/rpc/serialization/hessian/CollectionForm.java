@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a collection with its length before its elements. Thread-safe. */
+/** Writes the length of a collection, then its elements. Thread-safe. */
 final class CollectionForm implements WireForm {
 
     private final @Nullable String type;
@@ -27,8 +27,8 @@ final class CollectionForm implements WireForm {
     }
 
     /**
-     * Returns a form for collections that hessian-lite copies into a new list for each write. No reference can point to
-     * such a list.
+     * Returns a form for collections that hessian-lite copies into a new list each time it writes them. No later
+     * reference in the message can point to such a copy.
      */
     static CollectionForm copied(Class<?> ignored) {
         return new CollectionForm();

@@ -37,7 +37,7 @@ final class CollectionType {
     private static final CollectionType LINKED_LIST = of(LinkedList.class, size -> new LinkedList<>());
     private static final CollectionType TREE_SET = of(TreeSet.class, size -> new TreeSet<>());
 
-    /** The candidates for a declared interface. The first type that implements the interface is used. */
+    /** The types that can be created for a declared interface. The first one that implements the interface is used. */
     private static final List<CollectionType> DEFAULTS = List.of(
             ARRAY_LIST,
             of(HashSet.class, size -> new HashSet<>()),
@@ -77,15 +77,15 @@ final class CollectionType {
     /**
      * Creates an empty collection.
      *
-     * @param size the expected number of elements, or 0
+     * @param size the expected number of elements; 0 if it is unknown
      */
     Collection<Object> empty(int size) {
         return empty.apply(size);
     }
 
     /**
-     * Returns a function that creates the final collection from a filled one; null if the filled collection is already
-     * the final one. The function is used if adding single elements would take quadratic time.
+     * Returns a function that converts a filled collection to the final collection; null if no conversion is needed.
+     * The conversion is used for types in which adding elements one by one would take quadratic time.
      */
     @Nullable
     Function<Collection<Object>, Collection<Object>> finished() {
@@ -96,35 +96,35 @@ final class CollectionType {
         return set;
     }
 
-    /** Whether the type is a set that finds its elements by their hash. */
+    /** Whether the type is a set that finds its elements by their hash codes. */
     boolean isHashed() {
         return hashed;
     }
 
-    /** Whether the type is not a set, but compares an element with others when the element is added. */
+    /** Whether the type orders its elements in a heap: it is not a set, but compares each added element with others. */
     boolean isHeap() {
         return heap;
     }
 
     /**
-     * The number of bytes that an empty collection needs in addition to the room of one value. Blocking queues need
-     * them for their locks, and array deques for their initial array.
+     * The memory of an empty collection, in bytes, beyond the memory assumed for one value. Blocking queues need this
+     * memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {
         return shellBytes;
     }
 
     /**
-     * Returns the type for a class name on the wire, or null if the name is unknown. Views and wrappers of the JDK have
-     * the name of a private class.
+     * Returns the collection type for a class name in a message, or null if the name is unknown. Views and wrappers of
+     * the JDK are instances of private classes, so their names are mapped to public types.
      */
     static @Nullable CollectionType named(String name) {
         return BY_NAME.get(name);
     }
 
     /**
-     * Returns the type to create for a declared type if the message names no type or names one that does not fit. Null
-     * if there is none.
+     * Returns the collection type to create for a declared class if the message names no type, or a type that is not
+     * assignable to the declared class. Returns null if no supported type is assignable.
      */
     static @Nullable CollectionType fitting(Class<?> declared) {
         CollectionType exact = BY_NAME.get(declared.getName());

@@ -3,7 +3,7 @@ package tern.rpc.serialization.hessian;
 import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
 
-/** Reports a value that could not be written. The message lists the fields that lead to the value. */
+/** Reports a value that could not be written. The message contains the path of field names to the value. */
 final class FieldFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -18,8 +18,8 @@ final class FieldFailure extends RuntimeException {
     }
 
     /**
-     * Returns the exception to throw if a field could not be written. Its message names the field after the fields that
-     * were added before. A {@link MessageTooLargeException} is returned unchanged.
+     * Returns the exception to throw if a field could not be written. Adds the field's name to the names that inner
+     * calls have already added. Returns a {@link MessageTooLargeException} unchanged.
      */
     static RuntimeException at(String field, Throwable failure) {
         if (failure instanceof MessageTooLargeException tooLarge) {

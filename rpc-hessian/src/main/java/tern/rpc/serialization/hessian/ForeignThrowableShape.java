@@ -3,8 +3,8 @@ package tern.rpc.serialization.hessian;
 import tern.rpc.RpcException;
 
 /**
- * Reads an exception whose class must not be read or does not exist in this process. The exception's class name,
- * message and stack trace are kept.
+ * Reads an exception whose class is not allowed or does not exist in this process. Keeps the exception's class name,
+ * message and stack trace.
  */
 final class ForeignThrowableShape extends Shape {
 
@@ -12,7 +12,7 @@ final class ForeignThrowableShape extends Shape {
     private final String end;
 
     /**
-     * Creates the shape for one class name.
+     * Creates a reader for exceptions with this class name.
      *
      * @param end the text to append to the message of the exception
      */

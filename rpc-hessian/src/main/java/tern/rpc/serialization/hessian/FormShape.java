@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads a class of the JDK from the form in which hessian-lite writes it. The parts of the form need not be the fields
- * of the class. Thread-safe.
+ * Reads an instance of a JDK class from the named parts that hessian-lite writes for it. The parts may differ from the
+ * fields of the class. Thread-safe.
  */
 final class FormShape extends Shape {
 
     /**
-     * Creates the value from its parts. The parts have the order of the names. A part that the message did not contain
+     * Creates the value from its parts, which are in the order of their names. A part that the message does not contain
      * has its default value, or null.
      */
     @FunctionalInterface
@@ -65,7 +65,7 @@ final class FormShape extends Shape {
         }
     }
 
-    /** Collects the names of the parts in the order in which the assembly receives them. */
+    /** Collects the names of the parts in the order in which the {@link Assembly} receives the parts. */
     static final class Builder {
 
         private final Class<?> type;
@@ -84,10 +84,10 @@ final class FormShape extends Shape {
         }
 
         /**
-         * Sets the cost of hashing or comparing a value. The unit is one visit of a small value. If this is not set,
-         * only the parts count.
+         * Sets a function that returns the cost of hashing or comparing a value. The unit of cost is one visit to a
+         * small value. Without this function, only the costs of the parts are added.
          */
-        @SuppressWarnings("unchecked") // The function is called only with values that the assembly made.
+        @SuppressWarnings("unchecked") // The function is called only with values that the assembly created.
         <T> Builder weighing(ToLongFunction<T> visits) {
             this.weight = (ToLongFunction<Object>) visits;
             return this;

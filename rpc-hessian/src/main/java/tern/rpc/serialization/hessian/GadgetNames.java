@@ -3,12 +3,12 @@ package tern.rpc.serialization.hessian;
 import java.util.List;
 
 /**
- * Names of classes that are known to do harm when they are read. This is the last check, after all lists of allowed
- * classes. Immutable.
+ * Names of classes that are known to run harmful code when they are deserialized. They are rejected even if a list of
+ * allowed classes contains them. Immutable.
  */
 final class GadgetNames {
 
-    /** Packages of libraries whose data classes are never sent, but whose other classes were used in attacks. */
+    /** Packages of libraries whose classes are never sent as data, but have been used in deserialization attacks. */
     private static final List<String> PREFIXES = List.of(
             "bsh.",
             "ch.qos.logback.",

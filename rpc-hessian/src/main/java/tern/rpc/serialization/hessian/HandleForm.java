@@ -16,12 +16,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a frequently used JDK value as the fields of hessian-lite's handle for it, without creating the handle. The
- * handle takes a reference number in the message. The value itself takes none. Thread-safe.
+ * Writes a frequently used JDK value as the fields of hessian-lite's handle class, without creating a handle object. In
+ * the message, the handle takes a reference number and the value does not. Thread-safe.
  */
 final class HandleForm implements WireForm {
 
-    /** The fields of all handles, named as on the wire. */
+    /** The fields of all handle classes, with their names in messages. */
     private enum Part {
         YEAR,
         MONTH,
@@ -70,8 +70,8 @@ final class HandleForm implements WireForm {
     }
 
     /**
-     * Returns null if the handle has other fields than the expected ones, or if hessian-lite is configured to write no
-     * handles.
+     * Returns a form for the handle class; null if its fields are not the expected ones, or if hessian-lite is
+     * configured to write no handles.
      */
     private static @Nullable WireForm of(Class<?> handle, Set<Part> expected) {
         List<String> names = BeanShape.serializedFields(handle, Object.class).stream()

@@ -6,13 +6,13 @@ import tern.rpc.serialization.EqualHashes;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Limits the cost that a message can cause by the hashing and comparing of its keys. The weight of a key is the number
- * of values that hashing the key may visit. Each reference to a value counts again, because hashing visits the value
- * again. Only benchmarks extend this class, to measure its cost. Not thread-safe.
+ * Limits the processor time that a message can cause through the hashing and comparing of its keys. The weight of a key
+ * is the number of values that hashing the key may visit; a value is counted once for each reference to it. Only
+ * benchmarks extend this class, to measure its cost. Not thread-safe.
  */
 class HashBudget {
 
-    /** The number of comparisons for one element that is added to a heap. It is the maximum height of a heap. */
+    /** The assumed number of comparisons when an element is added to a heap: the maximum height of a heap. */
     private static final int COMPARISONS = 20;
 
     private final HessianLimits limits;
@@ -35,7 +35,7 @@ class HashBudget {
         }
     }
 
-    /** Whether a key or an element of a set is being read. */
+    /** Whether the value being read belongs to a map key or a set element. */
     boolean isInKey() {
         return nesting > 0;
     }
@@ -45,11 +45,11 @@ class HashBudget {
     }
 
     /**
-     * Charges for a key that is about to be added.
+     * Adds the cost of hashing and comparing a key to the budget, before the key is added to its container.
      *
      * @param before the number of non-scalar keys that the container already holds
-     * @param chained whether keys of equal hash are searched linearly, regardless of their class
-     * @return the number of non-scalar keys that the container holds with this key
+     * @param chained whether the container searches keys with equal hash codes one by one, regardless of their class
+     * @return the number of non-scalar keys including this key
      */
     int charge(@Nullable Object key, long weight, int before, boolean chained) {
         if (!chained && isScalar(key)) {
@@ -66,15 +66,16 @@ class HashBudget {
     }
 
     /**
-     * Charges for a key that refers to containers which are still being read. If all keys refer to the same container,
-     * as children refer to their parent, comparing two keys does not visit it, so the charge is small. Sets of
-     * containers are bit masks.
+     * Adds the cost of a key that refers to incomplete containers, that is, containers whose contents are still being
+     * read. If this key and all earlier keys refer to the same single container, as children refer to their parent,
+     * comparing two keys does not visit that container, so the cost is {@code part}. Otherwise the cost is {@code part}
+     * times the number of keys including this key. Each set of containers is represented by a bit mask.
      *
-     * @param part the part of the key's weight that belongs to incomplete containers
-     * @param referred the incomplete containers that this key refers to
-     * @param before the result of this method for the previous key; 0 for the first key
+     * @param part the part of the key's weight that comes from incomplete containers
+     * @param referred the incomplete containers to which this key refers
+     * @param before the return value for the previous key; 0 for the first key
      * @param keys the number of earlier keys
-     * @return the incomplete containers that the earlier keys or this key refer to
+     * @return the union of {@code referred} and {@code before}
      */
     long chargeOpen(long part, long referred, long before, int keys) {
         boolean same = Long.bitCount(referred | before) == 1;
@@ -82,18 +83,18 @@ class HashBudget {
         return referred | before;
     }
 
-    /** Charges for an element that is about to be compared with some of the earlier elements. */
+    /** Adds the cost of comparing an element with earlier elements of a heap to the budget. */
     void chargeCompared(long weight) {
         spend(weight * COMPARISONS);
     }
 
     /**
-     * Checks the number of keys with equal hashes for a key that is about to be added and whose class differs from the
-     * current state.
+     * Limits the number of keys with equal hash codes in one container. Called before a key is added whose class
+     * differs from the class recorded in {@code state}.
      *
-     * @param state the result of this method for the previous key; null for the first key
+     * @param state the return value for the previous key; null for the first key
      * @param keys the keys that the container holds so far
-     * @return the state that includes this key
+     * @return the state including this key
      */
     @Nullable
     Object chargeEqual(@Nullable Object state, @Nullable Object key, Collection<?> keys) {
@@ -110,7 +111,9 @@ class HashBudget {
         }
     }
 
-    /** Whether hashing the key takes one step. Keys of equal hash are limited separately, in {@link #chargeEqual}. */
+    /**
+     * Whether hashing the key takes a single step. {@link #chargeEqual} limits keys with equal hash codes separately.
+     */
     private static boolean isScalar(@Nullable Object key) {
         return key == null
                 || key instanceof String

@@ -9,8 +9,8 @@ import java.util.Date;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads the bytes of one message, and decodes values that contain no other values. Methods that take a tag expect that
- * the caller has already read the tag with {@link #next()}. Not thread-safe.
+ * Reads the bytes of one message, and decodes values that contain no other values. Before calling a method with the
+ * parameter {@code tag}, the caller reads the tag with {@link #next()}. Not thread-safe.
  */
 final class HessianInput {
 
@@ -19,7 +19,7 @@ final class HessianInput {
     private static final byte[] NOTHING = {};
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
-    /** The first byte value, as a signed byte, that cannot continue a UTF-8 sequence. */
+    /** The lowest value of a signed byte that cannot continue a UTF-8 sequence. */
     private static final int TRAIL_END = -0x40;
 
     private byte[] bytes = NOTHING;
@@ -27,10 +27,13 @@ final class HessianInput {
     private int position;
     private int end;
 
-    /** The number of values that the open containers have yet to deliver. Each value takes at least one byte. */
+    /**
+     * The number of values that the open containers have announced and that are not read yet. Each value takes at least
+     * one byte.
+     */
     private int promised;
 
-    /** The buffer for ASCII text of several chunks. */
+    /** The buffer for ASCII text that consists of several chunks. */
     private byte[] plain = NOTHING;
 
     /** The buffer for text that is not ASCII. It grows up to the maximum length of a chunk. */
@@ -59,7 +62,7 @@ final class HessianInput {
         return promised;
     }
 
-    /** Moves to an earlier position to read a value again, or back to the later position. */
+    /** Moves to an earlier position to read a value again, or returns to the later position. */
     void moveTo(int earlier, int promisedThere) {
         this.position = earlier;
         this.promised = promisedThere;
@@ -88,7 +91,7 @@ final class HessianInput {
         promised += values;
     }
 
-    /** Counts one of the promised values as read. */
+    /** Counts one of the announced values as read. */
     void fulfil() {
         promised--;
     }
@@ -104,7 +107,7 @@ final class HessianInput {
     /**
      * Skips the expected bytes if they come next.
      *
-     * @return whether they did
+     * @return true if the bytes were skipped
      */
     boolean passIf(byte[] expected) {
         if (expected.length > end - position
@@ -120,8 +123,8 @@ final class HessianInput {
     }
 
     /**
-     * Returns a cheap hash of the next text, which must have at most 1,023 bytes. It is computed from the length and
-     * the last eight bytes. The result is meaningless if anything else comes next.
+     * Returns a cheap hash of the next text, computed from its length and its last eight bytes. The result is
+     * meaningless unless a text of at most 1,023 bytes comes next.
      */
     int hashOfText() {
         if (end - position < 2) {
@@ -138,7 +141,7 @@ final class HessianInput {
         return (int) (mixed >>> Integer.SIZE);
     }
 
-    /** Returns the number of consecutive ints of one byte each that come next, at most {@code most}. */
+    /** Returns how many ints of one byte come next, without a gap; at most {@code most}. */
     int shortestInts(int most) {
         byte[] array = bytes;
         int first = position;
@@ -197,7 +200,8 @@ final class HessianInput {
             case 0x5c -> 1;
             case 0x5d -> (byte) next();
             case 0x5e -> (short) unsignedShort();
-            // Multiply, do not divide: writers choose this form if the product equals their value.
+            // The value is multiplied, not divided, because writers choose this encoding only if the product equals the
+            // double.
             case 0x5f -> 0.001 * fourBytes();
             case 'D' -> Double.longBitsToDouble(eightBytes());
             default -> throw unexpected(tag, "a double");
@@ -218,8 +222,8 @@ final class HessianInput {
     }
 
     /**
-     * Reads a text of several chunks whose first chunk has begun. ASCII text is assembled and copied once, after its
-     * length is known.
+     * Reads a text that consists of several chunks, after the header of the first chunk. ASCII text is copied only
+     * once, when its total length is known.
      */
     private String chunks(int longest) {
         int first = position;
@@ -245,8 +249,7 @@ final class HessianInput {
     }
 
     /**
-     * Returns the number of characters in all chunks and moves past the chunks. Returns -1 if some characters are not
-     * ASCII.
+     * Returns the number of characters in all chunks and moves past the chunks. Returns -1 if a character is not ASCII.
      */
     private int plainLength(int longest) {
         int length = 0;
@@ -293,7 +296,7 @@ final class HessianInput {
      * Reads a text that is likely to occur again.
      *
      * @param longest the maximum number of characters
-     * @param learn whether to remember the text
+     * @param learn whether to add the text to the cache
      */
     String textOf(int tag, int longest, KnownTexts known, boolean learn) {
         int length = tag == 'R' ? Integer.MAX_VALUE : textLength(tag);
@@ -307,7 +310,7 @@ final class HessianInput {
             return found;
         }
         String made = chunk(length, longest);
-        if (learn && position - from == length) { // as many bytes as characters, so the text is ASCII
+        if (learn && position - from == length) { // The text has as many bytes as characters, so it is ASCII.
             known.add(bytes, from, length, made);
         }
         return made;
@@ -396,14 +399,15 @@ final class HessianInput {
         return decode(length);
     }
 
-    /** Decodes a text in which each UTF-16 unit, also a surrogate, takes one to three bytes. */
+    /** Decodes a text in which each UTF-16 unit takes one to three bytes; surrogates are encoded separately. */
     private String decode(int length) {
         if (units.length < length) {
             units = Arrays.copyOf(units, Integer.highestOneBit(length * 2 - 1));
         }
         char[] decoded = units;
         int i = 0;
-        int safe = Math.min(length, (end - position) / 3); // this number of units cannot exceed the remaining bytes
+        // This number of units fits into the remaining bytes, because no unit is longer than three bytes.
+        int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;
         while (i < safe) {
@@ -415,7 +419,7 @@ final class HessianInput {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // rejected below
+                    break; // The method unit() rejects the invalid byte.
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;
@@ -496,7 +500,7 @@ final class HessianInput {
             }
         }
         if (i < to && to >= Long.BYTES) {
-            // The last eight bytes are read as little-endian. The shifted mask ignores the bytes before the rest.
+            // The last eight bytes are read as little-endian. The shifted mask clears the bytes before index i.
             return ((long) LONGS.get(array, to - Long.BYTES) & (NOT_ASCII << ((i - (to - Long.BYTES)) * Byte.SIZE)))
                     == 0;
         }
@@ -508,7 +512,7 @@ final class HessianInput {
         return true;
     }
 
-    /** Returns the length of all chunks together and moves past them. */
+    /** Returns the total length of all chunks and moves past them. */
     private int skipChunks(int tag) {
         int total = 0;
         int more = tag;

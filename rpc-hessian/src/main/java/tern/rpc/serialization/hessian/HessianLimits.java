@@ -3,21 +3,21 @@ package tern.rpc.serialization.hessian;
 import tern.rpc.serialization.KeyLimits;
 
 /**
- * The limits for reading one message. Immutable.
+ * Upper limits for reading one message. Immutable.
  *
- * @param depth the nesting of containers, 1 to 512
- * @param values the number of values of every kind, except elements of primitive arrays
+ * @param depth the nesting depth of containers, 1 to 512
+ * @param values the number of values of all kinds, except elements of primitive arrays
  * @param classDefinitions the number of class definitions in a message
  * @param fields the number of fields in a class definition
  * @param typeNameLength the number of characters in the name of a class or a field
- * @param hashedNesting the nesting of sets inside elements of sets and keys of maps; each of these is hashed as a
- *     whole
- * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not text, numbers or similar
+ * @param hashedNesting the nesting depth of set elements and map keys that themselves contain sets or maps; each level
+ *     is hashed as a whole
+ * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not texts, numbers or similar
  *     scalars
- * @param equalKeys the number of keys that have the same hash and that a table cannot order, for example texts
- *     mixed with numbers
- * @param keySteps the number of steps for hashing and comparing keys and elements of sets; a part counts each time
- *     it is visited
+ * @param equalKeys the number of keys in one container that have equal hash codes and no order, for example texts mixed
+ *     with numbers
+ * @param keySteps the number of steps for hashing and comparing map keys and set elements; a value counts each time it
+ *     is visited
  */
 public record HessianLimits(
         int depth,
@@ -47,7 +47,7 @@ public record HessianLimits(
         }
     }
 
-    /** Creates limits with 256 keys of equal hash and 64 Mi key steps. */
+    /** Creates limits that allow 256 keys with equal hash codes and 64 Mi key steps. */
     public HessianLimits(
             int depth,
             int values,
@@ -69,8 +69,8 @@ public record HessianLimits(
     }
 
     /**
-     * Returns the defaults: depth 64, 1 Mi values, 1,024 class definitions, 512 fields for each definition, 512
-     * characters for a name, hashed nesting 4, 1,000 non-scalar keys, 256 keys of equal hash and 64 Mi key steps.
+     * Returns the defaults: depth 64, 1 Mi values, 1,024 class definitions, 512 fields per definition, 512 characters
+     * per name, hashed nesting 4, 1,000 non-scalar keys, 256 keys with equal hash codes and 64 Mi key steps.
      */
     public static HessianLimits defaults() {
         return DEFAULTS;

@@ -10,17 +10,17 @@ import tern.rpc.serialization.OutputBuffer;
 
 /**
  * Writes one Hessian 2 message and keeps its tables: written values by identity, class definitions and type names.
- * Tern's own forms and the serializers of hessian-lite, which serve rare types, share these tables. Not thread-safe.
+ * Tern's own forms share these tables with the serializers of hessian-lite, which write rare types. Not thread-safe.
  */
 final class HessianOutput extends AbstractHessianOutput {
 
     private static final int MAX_SHORT_LENGTH = 7;
     private static final int MAX_SHORT_DEFINITION = 15;
 
-    /** The maximum number of stack frames to write for each exception. */
+    /** The maximum number of stack frames to write per exception. */
     int frames;
 
-    /** The number of exceptions that enclose the position being written, as causes or suppressed exceptions do. */
+    /** The number of exceptions that enclose the current position through causes and suppressed exceptions. */
     int links;
 
     private final WireForm.Lookup forms;
@@ -28,8 +28,8 @@ final class HessianOutput extends AbstractHessianOutput {
     private IdentityNumbers references = new IdentityNumbers();
 
     /**
-     * The class definitions of this message. Tern's definitions are keyed by the definition object, those of
-     * hessian-lite's serializers by the class name.
+     * The class definitions of this message. The key is the definition object for Tern's forms, and the class name for
+     * serializers of hessian-lite.
      */
     private IdentityNumbers definitions = new IdentityNumbers();
 
@@ -51,7 +51,7 @@ final class HessianOutput extends AbstractHessianOutput {
         frames = 0;
     }
 
-    /** Clears the tables after a failure, which may have left them in an inconsistent state. */
+    /** Clears the tables after a failure, because they may be inconsistent. */
     void forget() {
         references = new IdentityNumbers();
         definitions = new IdentityNumbers();
@@ -76,7 +76,7 @@ final class HessianOutput extends AbstractHessianOutput {
         }
     }
 
-    /** Writes a value at a place that remembers the form of the last class written there. */
+    /** Writes a value. Caches the form of the value's class in {@code place}, for the next value at the same place. */
     void writeObject(@Nullable Object value, LastForm place) throws IOException {
         if (value == null || value instanceof String || value instanceof Integer) {
             writeObject(value);
@@ -101,9 +101,9 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes list elements as long as they are ints of one byte.
+     * Writes list elements while they are ints that take one byte.
      *
-     * @return the number of elements written; 0 is possible at any time
+     * @return the number of elements written, which may be 0
      */
     int writeShortestInts(List<?> elements, int from, int to) {
         return scalars.writeShortestInts(elements, from, to);
@@ -120,8 +120,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a float as the double with the same decimal digits. Fields and elements declared as float are written in
-     * another way.
+     * Writes a float as the double with the same decimal digits. This method is not used for fields and elements that
+     * are declared as float.
      */
     void writeFloat(float value) {
         scalars.writeDouble(Double.parseDouble(String.valueOf(value)));
@@ -177,8 +177,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a reference and returns true if the message already contains this value. Otherwise gives the value the
-     * next reference number and returns false.
+     * Writes a reference and returns true if the message already contains this value. Otherwise assigns the next
+     * reference number to the value and returns false.
      */
     @Override
     public boolean addRef(Object value) {
@@ -189,7 +189,9 @@ final class HessianOutput extends AbstractHessianOutput {
         return known >= 0;
     }
 
-    /** Skips a reference number, for a value that readers count but to which no reference will point. */
+    /**
+     * Skips a reference number, which readers assign to a value. The rest of the message never refers to this value.
+     */
     void skipRef() {
         if (!unshared) {
             references.skip();
@@ -202,8 +204,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Makes the new value known under the reference number of the old value. The old value keeps the number too,
-     * because readers have created one value for both.
+     * Assigns the reference number of the old value to the new value as well, because readers create a single value for
+     * both.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {
@@ -221,7 +223,7 @@ final class HessianOutput extends AbstractHessianOutput {
         scalars.writeInt(number);
     }
 
-    /** @return whether {@link #writeListEnd} must follow */
+    /** @return true if the caller must call {@link #writeListEnd} after the elements */
     @Override
     public boolean writeListBegin(int length, @Nullable String type) {
         scalars.room(ScalarOutput.WIDE_ROOM);
@@ -277,8 +279,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Begins an object. Its fields follow. Writes the class definition first if the message does not contain the
-     * definition yet.
+     * Begins an object; the caller then writes its fields. If the message does not contain the class definition yet,
+     * the definition is written first.
      */
     void begin(ClassDefinition definition) {
         int known = definitions.put(definition);
@@ -290,10 +292,10 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Begins an object of a class that is known by its name.
+     * Begins an object of the class with this name.
      *
-     * @return the number of the definition; -1 if the definition was begun, and the caller must complete it before
-     *     it calls this method again
+     * @return the number of the definition; -1 if this call began a new definition, which the caller must complete
+     *     before it calls this method again
      */
     @Override
     public int writeObjectBegin(String type) {

@@ -8,7 +8,7 @@ import tern.rpc.ValueType;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads Hessian 2 in one pass over an array. Not thread-safe. */
+/** Reads a Hessian 2 message from a byte array in one pass. Not thread-safe. */
 final class HessianReader implements ObjectReader {
 
     private static final int MAX_LEADING_TEXT = 1 << 16;
@@ -114,8 +114,8 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Reads the exception of a failed call again, but only its class name, message and stack trace. The caller then
-     * learns the provider's reason even if a field of the exception cannot be read.
+     * Reads the exception of a failed call a second time, but only its class name, message and stack trace. Thus the
+     * caller receives the provider's error even if a field of the exception cannot be read.
      */
     private Throwable readPlainly(int start, SerializationException failure) {
         try {
@@ -144,7 +144,8 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Wraps a failure that user code threw while a value was created: initializers, equals, compareTo or readResolve.
+     * Wraps a failure that application code threw during reading: from an initializer, {@code equals}, {@code
+     * compareTo} or {@code readResolve}.
      */
     private SerializationException broken(String what, Throwable failure) {
         return new SerializationException(

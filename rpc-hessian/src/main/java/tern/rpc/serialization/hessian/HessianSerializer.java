@@ -14,8 +14,8 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Hessian 2 as Dubbo uses it. Reads only three groups of classes: those that the signatures of a service reach, value
- * types of the JDK, and configured classes. Thread-safe.
+ * Hessian 2 as Dubbo uses it. Reads only three groups of classes: classes that can be reached from the signatures of a
+ * service, value types of the JDK, and configured classes. Thread-safe.
  */
 public final class HessianSerializer implements Serializer {
 
@@ -30,7 +30,7 @@ public final class HessianSerializer implements Serializer {
     private final KnownDefinitions known = new KnownDefinitions();
     private final Map<ServiceDescriptor, ServicePolicy> policies = new ConcurrentHashMap<>();
 
-    /** One slot for each parameter and result position of a prepared service. */
+    /** The {@link Slot} of each parameter and result type of the prepared services. */
     private final Map<ValueType, Slot> slots = new ConcurrentHashMap<>();
 
     private HessianSerializer(Builder builder) {
@@ -111,7 +111,7 @@ public final class HessianSerializer implements Serializer {
         private Builder() {}
 
         /**
-         * Allows further classes at every position whose declared type they fit.
+         * Allows additional classes at each position whose declared type is assignable from the class.
          *
          * @param entries class names, or package names that end in {@code .*} (the classes of the package) or {@code
          *     .**} (the classes of the package and of all packages below it)
@@ -122,9 +122,9 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Also reads serializable application classes that are on no list. Logs once for each such class the property
-         * line that allows it. Use this only for a trial period, because unexpected classes are kept out only by an
-         * enforced list.
+         * Also reads serializable application classes that are not allowed. For each such class, logs once the property
+         * that would allow the class. Use this only for a trial period, because only an enforced list keeps unexpected
+         * classes out.
          */
         public Builder audit() {
             this.audit = true;
@@ -137,7 +137,7 @@ public final class HessianSerializer implements Serializer {
             return this;
         }
 
-        /** Writes and reads an exception class under another class name. */
+        /** Writes and reads an exception class under a different class name. */
         public Builder alias(Class<? extends Throwable> type, String wireName) {
             wireNames.put(type, wireName);
             return this;
@@ -146,8 +146,8 @@ public final class HessianSerializer implements Serializer {
         /**
          * Builds the serializer.
          *
-         * @throws IllegalArgumentException if an entry is neither a class nor a package; the message names the
-         *     entry
+         * @throws IllegalArgumentException if an entry is neither a class name nor a package name; the message names
+         *     the entry
          */
         public HessianSerializer build() {
             return new HessianSerializer(this);

@@ -51,7 +51,7 @@ final class HessianWriter implements ObjectWriter {
         hessian.frames = 0;
     }
 
-    /** Begins a map. The map takes a reference number, as every reader counts it. */
+    /** Begins a map, and assigns a reference number to it because every reader does so. */
     @Override
     public void startMap() {
         hessian.skipRef();
@@ -80,8 +80,8 @@ final class HessianWriter implements ObjectWriter {
     }
 
     /**
-     * Makes the exception for a value that could not be written. Serializers of hessian-lite wrap the failure, and add
-     * the location to its message line by line.
+     * Creates the exception for a value that could not be written. If the message of the failure has several lines, as
+     * in hessian-lite, the lines are joined with commas.
      */
     private SerializationException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();

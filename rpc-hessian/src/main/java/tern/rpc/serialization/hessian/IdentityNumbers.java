@@ -4,9 +4,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Numbers objects in the order of their arrival, and finds them again by identity. A small number of objects is
- * searched one by one, because the first identity hash of an object costs more than a comparison with sixteen objects.
- * Not thread-safe.
+ * Numbers objects in the order in which they are added, and finds them by identity. Up to sixteen objects are searched
+ * one by one, because computing an object's identity hash for the first time costs more than sixteen comparisons. Not
+ * thread-safe.
  */
 final class IdentityNumbers {
 
@@ -23,7 +23,7 @@ final class IdentityNumbers {
      */
     private int[] slots = {};
 
-    /** The number of slots in use for this message; 0 while there are few objects. */
+    /** The number of hash table slots that this message uses; 0 while the objects are searched one by one. */
     private int slotCount;
 
     private int size;
@@ -42,12 +42,14 @@ final class IdentityNumbers {
         next = 0;
     }
 
-    /** The count of assigned numbers. */
+    /** The number of reference numbers assigned so far. */
     int count() {
         return next;
     }
 
-    /** Returns the number of a known object. Otherwise assigns the next number to the object and returns -1. */
+    /**
+     * Returns the number of the object if it has one. Otherwise assigns the next number to the object and returns -1.
+     */
     int put(Object object) {
         int known = find(object);
         if (known < 0) {
@@ -56,12 +58,12 @@ final class IdentityNumbers {
         return known;
     }
 
-    /** Assigns a number to a value that will not occur again. */
+    /** Assigns the next number to a value that will not occur again. */
     void skip() {
         next++;
     }
 
-    /** Returns the number of a known object, or -1. */
+    /** Returns the number of the object, or -1 if it has none. */
     int find(Object object) {
         if (slotCount > 0) {
             int index = slots[slot(object)] - 1;
@@ -75,7 +77,7 @@ final class IdentityNumbers {
         return -1;
     }
 
-    /** Gives a known number to a further object. */
+    /** Assigns an existing number to another object. */
     void alias(Object object, int number) {
         if (find(object) < 0) {
             add(object, number);
@@ -109,7 +111,7 @@ final class IdentityNumbers {
         }
     }
 
-    /** Returns the slot that holds the object, or the free slot for it. */
+    /** Returns the slot that contains the object, or the free slot where the object belongs. */
     private int slot(@Nullable Object object) {
         int mask = slotCount - 1;
         int slot = spread(System.identityHashCode(object)) & mask;

@@ -14,7 +14,7 @@ final class Instances {
 
     private Instances() {}
 
-    /** Returns a constructor that makes instances of a class without running a constructor of that class. */
+    /** Returns a constructor that creates instances of a class without running a constructor of that class. */
     static Constructor<?> allocator(Class<?> type) {
         try {
             return through(Object.class.getDeclaredConstructor(), type);
@@ -24,14 +24,14 @@ final class Instances {
     }
 
     /**
-     * Returns a constructor that makes instances of a class by running only a constructor of a superclass. A method
-     * handle of it would make an instance of the superclass.
+     * Returns a constructor that creates instances of {@code type} but runs only the given constructor of a superclass.
+     * A method handle cannot replace it, because the handle would create an instance of the superclass.
      */
     static Constructor<?> through(Constructor<?> constructor, Class<?> type) {
         return Reflection.serialization(type, constructor);
     }
 
-    /** A handle of type {@code (Object[])Object}. */
+    /** Returns a handle of type {@code (Object[])Object} that calls a constructor. */
     static MethodHandle constructor(Class<?> type, Class<?>... parameters) throws NoSuchMethodException {
         try {
             Constructor<?> constructor = type.getDeclaredConstructor(parameters);
@@ -42,7 +42,10 @@ final class Instances {
         }
     }
 
-    /** A handle of type {@code (Object, T)void}, where T is the field's type if primitive, else Object. */
+    /**
+     * Returns a handle of type {@code (Object, T)void} that sets the field. T is the field's type if that is primitive,
+     * else Object.
+     */
     static MethodHandle setter(Field field) {
         try {
             field.setAccessible(true);
@@ -53,7 +56,10 @@ final class Instances {
         }
     }
 
-    /** A handle of type {@code (Object)T}, where T is the field's type if primitive, else Object. */
+    /**
+     * Returns a handle of type {@code (Object)T} that reads the field. T is the field's type if that is primitive, else
+     * Object.
+     */
     static MethodHandle getter(Field field) {
         try {
             field.setAccessible(true);
@@ -64,8 +70,8 @@ final class Instances {
     }
 
     /**
-     * A handle of type {@code (Object)T} for a method without parameters, where T is the result type if primitive, else
-     * Object.
+     * Returns a handle of type {@code (Object)T} that calls a method without parameters. T is the result type if that
+     * is primitive, else Object.
      */
     static MethodHandle getter(Method method) {
         try {
@@ -81,7 +87,7 @@ final class Instances {
         return handle.asType(MethodType.methodType(type.isPrimitive() ? type : Object.class, Object.class));
     }
 
-    /** A handle of type {@code (Object)Object}. */
+    /** Returns a handle of type {@code (Object)Object} that calls the method. */
     static MethodHandle method(Method method) {
         try {
             method.setAccessible(true);

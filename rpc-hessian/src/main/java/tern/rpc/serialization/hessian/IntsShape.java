@@ -4,13 +4,14 @@ import java.util.List;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads a JDK class from a form of up to four ints. Many classes of {@code java.time} have such a form. Thread-safe.
+ * Reads an instance of a JDK class from up to four ints. hessian-lite writes many classes of {@code java.time} as ints.
+ * Thread-safe.
  */
 final class IntsShape extends Shape {
 
     /**
-     * Makes the value from its parts, in the order of the names. A part is zero if the message did not contain it or if
-     * the form has fewer parts.
+     * Creates the value from the ints, which are in the order of their names. An int is zero if the message does not
+     * contain it, or if the class needs fewer than four ints.
      */
     @FunctionalInterface
     interface Assembly {

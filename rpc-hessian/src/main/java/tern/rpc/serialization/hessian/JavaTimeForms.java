@@ -21,8 +21,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code java.time} classes, which are written as handles of hessian-lite. Only the fields of a handle are read.
- * The handle class itself is not loaded.
+ * Reads {@code java.time} values, which messages contain as handles of hessian-lite. The fields of a handle are read
+ * without loading the handle class.
  */
 final class JavaTimeForms {
 

@@ -31,26 +31,27 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** The value types of the JDK that every service may read, by their class names on the wire. Immutable. */
+/** The JDK value types that every service may read, keyed by their class names in messages. Immutable. */
 final class JdkForms {
 
-    /** Represents a {@code java.lang.Class} inside two of the forms. No class is loaded for it. */
+    /** Stands for a {@code java.lang.Class} that is part of a value. The class is not loaded. */
     record ClassName(String name) {}
 
     static final String PACKAGE = "com.alibaba.com.caucho.hessian.io.";
 
     /**
-     * The maximum length of the text of a decimal number. The time to parse the text grows with the square of its
+     * The maximum number of characters of a decimal number, because the parsing time grows with the square of the
      * length.
      */
     private static final int MAX_NUMBER = 10_000;
 
     /**
-     * The maximum length of a {@code BigInteger} in groups of 32 bits, about as many digits as {@link #MAX_NUMBER}.
+     * The maximum length of a {@code BigInteger} in groups of 32 bits; this allows about as many digits as {@link
+     * #MAX_NUMBER}.
      */
     private static final int MAX_MAGNITUDE = 1_039;
 
-    /** The size of a calendar with its arrays of fields, beyond the room of one value. */
+    /** The memory of a calendar and its field arrays, in bytes, beyond the memory assumed for one value. */
     private static final int CALENDAR_BYTES = 400;
 
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)
@@ -69,12 +70,12 @@ final class JdkForms {
         return form;
     }
 
-    /** The classes whose instances the forms make. */
+    /** The classes of which this class creates instances. */
     static Set<Class<?>> made() {
         return FORMS.values().stream().map(form -> form.type).collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Whether one of the forms makes instances of this class. */
+    /** Whether this class creates instances of the given class. */
     static boolean isMade(Class<?> type) {
         return FORMS.values().stream().anyMatch(form -> form.type == type);
     }
@@ -114,12 +115,13 @@ final class JdkForms {
     }
 
     /**
-     * Returns the cost of comparing a number. A comparison of two numbers with different scales multiplies, which takes
-     * quadratic time in their length.
+     * Returns the cost of comparing a number. Comparing two numbers with different scales multiplies one of them, which
+     * takes quadratic time in the number of digits.
      */
     private static long visits(BigDecimal number) {
         long digits =
-                number.unscaledValue().bitLength() * 3L / 10; // estimate; the exact count costs as much as comparing
+                // An estimate suffices, because computing the exact number of digits costs as much as a comparison.
+                number.unscaledValue().bitLength() * 3L / 10;
         return digits * digits / 25;
     }
 
@@ -275,7 +277,7 @@ final class JdkForms {
                                 (int) part(parts, 6))));
     }
 
-    /** Parses the text form of a locale: {@code language_COUNTRY_variant_#Script-extensions}. */
+    /** Parses the text of a locale: {@code language_COUNTRY_variant_#Script-extensions}. */
     private static Locale locale(String text) {
         int mark = text.indexOf("_#");
         String[] parts = (mark < 0 ? text : text.substring(0, mark)).split("_", 3);
@@ -301,8 +303,8 @@ final class JdkForms {
     }
 
     /**
-     * Returns the text of a string builder from its fields: Latin-1 bytes, UTF-16 bytes, or chars if written by a JDK
-     * before 9.
+     * Returns the text of a string builder from its fields. The characters are Latin-1 bytes or UTF-16 bytes, or chars
+     * if a JDK before version 9 wrote them.
      */
     private static String characters(Object value, int count, int coder) {
         if (value instanceof String text) {

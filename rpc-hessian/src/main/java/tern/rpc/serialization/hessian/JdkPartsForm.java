@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes JDK classes under the names of their fields, with values from public methods. The fields themselves are not
- * accessible, and hessian-lite reads them with {@code sun.misc.Unsafe}. Thread-safe.
+ * Writes JDK classes under the names of their fields, but gets the values from public methods, because the fields are
+ * not accessible. hessian-lite reads the fields with {@code sun.misc.Unsafe}. Thread-safe.
  */
 final class JdkPartsForm implements WireForm {
 
@@ -41,12 +41,13 @@ final class JdkPartsForm implements WireForm {
                     Map.of(
                             "signum", value -> ((BigInteger) value).signum(),
                             "mag", value -> magnitude((BigInteger) value),
-                            // The other fields cache results, and 0 means unknown. The next four are those of JDK 17.
+                            // The remaining fields cache results; 0 means that the result is not computed yet. The next
+                            // four fields exist in JDK 17.
                             "bitCountPlusOne", value -> 0,
                             "bitLengthPlusOne", value -> 0,
                             "lowestSetBitPlusTwo", value -> 0,
                             "firstNonzeroIntNumPlusTwo", value -> 0,
-                            // These two are those of JDK 25.
+                            // The next two fields exist in JDK 25.
                             "magBitLengthPlusOne", value -> 0,
                             "numberOfTrailingZeroIntsPlusTwo", value -> 0)));
 
@@ -78,7 +79,10 @@ final class JdkPartsForm implements WireForm {
                 "format", frame -> format((StackTraceElement) frame));
     }
 
-    /** Returns bits for the names that the text of a frame omits: 1 for the class loader, 2 for the module version. */
+    /**
+     * Returns the bits for the parts that the text of a stack frame omits: 1 for the class loader, 2 for the module
+     * version.
+     */
     private static int format(StackTraceElement frame) {
         String text = frame.toString();
         String loader = frame.getClassLoaderName();
@@ -88,7 +92,10 @@ final class JdkPartsForm implements WireForm {
         return (noLoader ? 1 : 0) + (noVersion ? 2 : 0);
     }
 
-    /** Returns null if the class is not one of these, or if it has other fields in the running JDK. */
+    /**
+     * Returns the form for the class. Returns null if the class is not supported, or if the running JDK gives it other
+     * fields than the expected ones.
+     */
     static @Nullable WireForm of(Class<?> type) {
         Map<String, Function<Object, @Nullable Object>> known = PARTS.get(type);
         if (known == null) {
@@ -127,9 +134,10 @@ final class JdkPartsForm implements WireForm {
         return longs;
     }
 
-    /** Returns the absolute value as ints, highest first. The first int is not 0. */
+    /** Returns the absolute value as ints, the most significant first. The first int is not 0. */
     private static int[] magnitude(BigInteger value) {
-        BigInteger negated = value.negate(); // a new object, because cached results are written too
+        // A new object is used because it has no cached results; cached results would be written too.
+        BigInteger negated = value.negate();
         BigInteger absolute = value.signum() < 0 ? negated : negated.negate();
         int[] ints = new int[(absolute.bitLength() + Integer.SIZE - 1) / Integer.SIZE];
         byte[] bytes = absolute.toByteArray();

@@ -14,7 +14,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * JDK exceptions with additional fields. The fields are set through constructors and read through getters. Immutable.
+ * JDK exceptions with fields of their own. The fields are set through constructors and read through getters. Immutable.
  */
 final class JdkThrowables {
 
@@ -76,11 +76,11 @@ final class JdkThrowables {
         return new Part(name, type, (Function<Object, @Nullable Object>) getter);
     }
 
-    /** A field that {@code Throwable} does not have. */
+    /** A field that an exception class has in addition to the fields of {@code Throwable}. */
     record Part(String name, Class<?> type, Function<Object, @Nullable Object> getter) {}
 
     /**
-     * A class and the constructor that sets its fields.
+     * An exception class and the constructor that sets its fields.
      *
      * @param arguments the name of the field for each constructor parameter
      */
@@ -89,7 +89,7 @@ final class JdkThrowables {
         /**
          * Returns the constructor arguments.
          *
-         * @param values the values of the parts, in the order of the parts; the array may be longer
+         * @param values the values in the order of {@code parts}; excess values at the end are ignored
          */
         Object[] arguments(ThrowableParts common, @Nullable Object[] values) {
             List<Object> all = new ArrayList<>();

@@ -4,10 +4,10 @@ import java.util.Date;
 import java.util.EnumMap;
 import java.util.Set;
 
-/** Decides which concrete JDK classes can be read at a position that declares them. */
+/** Decides which concrete JDK classes may be read at a position whose declared type is a JDK type. */
 final class JdkTypes {
 
-    /** The types for which the grammar has its own encoding. */
+    /** The types that have their own encoding in the Hessian grammar. */
     private static final Set<Class<?>> SCALARS = Set.of(
             Boolean.class,
             Byte.class,

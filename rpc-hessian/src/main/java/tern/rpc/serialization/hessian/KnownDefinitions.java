@@ -4,15 +4,15 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of the class definitions that senders repeat in every message. Definitions are found by their bytes. Only
- * short definitions enter the cache, and only after an object of the class was allowed. New definitions replace old
- * ones. Thread-safe.
+ * A cache of class definitions, which senders repeat in every message. A definition is found by its bytes. A definition
+ * is added only if it is short, and only after an object of the class was allowed. New definitions replace old ones.
+ * Thread-safe.
  */
 final class KnownDefinitions {
 
     /**
-     * The number of sets. {@code SETS} and {@link #MAX_BYTES} together limit the cache to a few megabytes, whatever
-     * peers send.
+     * The number of sets of this set-associative cache. {@code SETS} and {@link #MAX_BYTES} together limit the cache to
+     * a few megabytes, whatever peers send.
      */
     private static final int SETS = 64;
 
@@ -21,7 +21,7 @@ final class KnownDefinitions {
 
     private final AtomicReferenceArray<@Nullable Entry> entries = new AtomicReferenceArray<>(SETS * WAYS);
 
-    /** Returns the definition whose bytes come next, or null. */
+    /** Returns the cached definition whose bytes come next in the input; null if there is no such definition. */
     @Nullable
     WireClass find(HessianInput in) {
         int first = set(in.hashOfText());
@@ -34,7 +34,7 @@ final class KnownDefinitions {
         return null;
     }
 
-    /** Adds a definition of the current message after an object of its class was allowed. */
+    /** Adds a definition from the current message. Called after an object of the class was allowed. */
     void add(WireClass definition, HessianInput in) {
         int length = definition.end - definition.start;
         if (length > MAX_BYTES) {

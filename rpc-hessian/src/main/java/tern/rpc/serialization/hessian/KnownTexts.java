@@ -8,9 +8,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of texts that occur in many messages, such as names of services and attachments. Texts are found by their
- * bytes, so that a known text needs no new string. Each text has one place, and a later text with the same place
- * replaces it. Therefore the cache does not grow, whatever peers send. Not thread-safe.
+ * A cache of texts that occur in many messages, such as names of services and attachments. A text is found by its
+ * bytes, so no new string is created for a cached text. The cache has a fixed size, whatever peers send: a new text
+ * replaces the text with the same index. Not thread-safe.
  */
 final class KnownTexts {
 
@@ -18,13 +18,13 @@ final class KnownTexts {
 
     private static final int PLACES = 1 << 7;
 
-    /** The maximum length of a text in the cache. Names are shorter, and longer texts are not worth their memory. */
+    /** The maximum length of a cached text. Names are shorter, and longer texts are not worth the memory. */
     private static final int MAX_LENGTH = 128;
 
     private final byte[] @Nullable [] keys = new byte[PLACES][];
     private final @Nullable String[] texts = new @Nullable String[PLACES];
 
-    /** Returns the text for these ASCII bytes if it is known, else null. */
+    /** Returns the cached text with these ASCII bytes; null if the cache does not contain it. */
     @Nullable
     String find(byte[] bytes, int from, int length) {
         if (length > MAX_LENGTH) {
@@ -45,8 +45,8 @@ final class KnownTexts {
     }
 
     /**
-     * Computes the place from the length, beginning, middle and end of a text. These parts are enough to distinguish
-     * most names.
+     * Computes the index of a text from its length and its first, middle and last eight bytes; if the text is shorter
+     * than eight bytes, from all bytes. This is enough to distinguish most names.
      */
     private static int place(byte[] bytes, int from, int length) {
         long mixed = length;

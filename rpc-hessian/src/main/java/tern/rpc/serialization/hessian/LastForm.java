@@ -4,9 +4,9 @@ import com.alibaba.com.caucho.hessian.io.HessianProtocolException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The form of the class that was last written at one place, such as a field. Most places see only one class, and then
- * need no further lookup. A place that sees several classes stops caching. Thread-safe: threads that race repeat the
- * lookup.
+ * Caches the form of the class that was last written at one place, such as a field. Most places see only one class, and
+ * then need no further lookup. If a place sees several classes, caching stops. Thread-safe: concurrent threads may
+ * repeat the lookup.
  */
 final class LastForm {
 

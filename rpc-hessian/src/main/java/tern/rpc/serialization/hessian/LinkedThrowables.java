@@ -9,7 +9,8 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
- * exceeds a limit is cut off, never rejected, because a long stack trace must not prevent an answer. Not thread-safe.
+ * exceeds a limit is dropped instead of rejected, because a long stack trace must not prevent an answer. Not
+ * thread-safe.
  */
 final class LinkedThrowables implements ThrowableParts.Source {
 
@@ -18,8 +19,8 @@ final class LinkedThrowables implements ThrowableParts.Source {
     static final int MAX_MESSAGE = 8 << 10;
 
     /**
-     * The maximum number of exceptions in one message. Each created exception costs a walk over the stack, whatever the
-     * message contains.
+     * The maximum number of exceptions in one message. Creating an exception always costs a walk over the reading
+     * thread's stack, even if the message contains no stack trace.
      */
     static final int MAX_IN_ALL = 512;
 
@@ -30,7 +31,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     private final ValueReader values;
     private int links;
     private int made;
-    // the reason for reading all exceptions only by their class names; null if they are read normally
+    // The reason why exceptions are read only as class name, message and stack trace; null if they are read completely.
     private @Nullable String withoutClass;
 
     LinkedThrowables(HessianInput in, ValueReader values) {
@@ -43,7 +44,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
         made = 0;
     }
 
-    /** Counts an exception that is about to be created. */
+    /** Counts an exception before it is created. */
     void count() {
         made++;
         if (made > MAX_IN_ALL) {
@@ -79,9 +80,9 @@ final class LinkedThrowables implements ThrowableParts.Source {
     }
 
     /**
-     * Reads the next value, which must be an exception, but only its class name, message and stack trace.
+     * Reads the class name, message and stack trace of the next value, which must be an exception.
      *
-     * @param why the reason, for the message of the exception
+     * @param why the reason for reading only these parts, for the message of the exception
      */
     Throwable readWithoutClass(String why) {
         withoutClass = "; it was read without its class: " + why;
@@ -93,8 +94,8 @@ final class LinkedThrowables implements ThrowableParts.Source {
     }
 
     /**
-     * Reads a cause or a suppressed exception. Returns null if there is none, if a reference to it cannot be resolved,
-     * or if a limit is reached. A reference from an exception to itself means that it has no cause.
+     * Reads a cause or a suppressed exception. Returns null if the value is null, if its reference cannot be resolved,
+     * or if a limit is reached. A reference from an exception to itself means that the exception has no cause.
      */
     @Override
     public @Nullable Throwable readLinked() {

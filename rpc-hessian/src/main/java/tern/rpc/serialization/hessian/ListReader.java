@@ -14,7 +14,7 @@ final class ListReader {
     private static final int MAX_DIMENSIONS = 16;
     private static final int MAX_CAPACITY = 1 << 16;
 
-    /** The number of elements of a primitive array that can be hashed in the time of one value. */
+    /** The number of elements of a primitive array that can be hashed in the time assumed for one value. */
     private static final int PRIMITIVES_PER_VISIT = 8;
 
     private final HessianInput in;
@@ -33,7 +33,10 @@ final class ListReader {
         this.hashes = hashes;
     }
 
-    /** Prepares for a new message. Its service may allow other classes than the service of the previous message. */
+    /**
+     * Prepares for a new message. The service of that message may allow other classes than the service of the previous
+     * message.
+     */
     void start() {
         lastArray = null;
         lastElement = null;
@@ -42,8 +45,8 @@ final class ListReader {
     /**
      * Reads a list.
      *
-     * @param type the type name on the wire, or empty
-     * @param length the length on the wire, or -1
+     * @param type the type name in the message; empty if there is no type name
+     * @param length the length in the message; -1 if the message gives no length
      */
     Object read(String type, int length, Slot slot) {
         if (type.startsWith("[")) {
@@ -57,7 +60,10 @@ final class ListReader {
         return declared(length, slot);
     }
 
-    /** Reads a list as its declared type, if the message names no list type or names one that does not fit. */
+    /**
+     * Reads a list as the declared type. Called if the message names no list type, or a type that is not assignable to
+     * the declared type.
+     */
     private Object declared(int length, Slot slot) {
         if (slot.raw.isArray()) {
             return array(slot.raw, length, slot);
@@ -73,8 +79,8 @@ final class ListReader {
     }
 
     /**
-     * Returns the array class for a type name. The last result is cached, because arrays of one type often follow each
-     * other.
+     * Returns the array class for a type name. The last result is cached, because consecutive arrays often have the
+     * same type.
      */
     private Class<?> wireArray(String type, Slot slot) {
         Class<?> last = lastArray;
@@ -138,7 +144,10 @@ final class ListReader {
         return made;
     }
 
-    /** Fills a list with its elements. Numbers and texts have separate loops, because most lists contain them. */
+    /**
+     * Fills a list with its elements. Numbers and texts have separate loops, because most lists contain one of these
+     * types.
+     */
     private void fill(Collection<Object> list, int length, Slot element) {
         if (element.raw == Integer.class) {
             fillNumbers(list, length, element);
@@ -153,11 +162,11 @@ final class ListReader {
         }
     }
 
-    /** Fills a list of numbers. Ints of one byte are read in runs. */
+    /** Fills a list with numbers. Consecutive ints of one byte are read together. */
     private void fillNumbers(Collection<Object> list, int length, Slot element) {
         for (int i = 0; isMore(i, length); i++) {
             list.add(values.readInteger(element));
-            int run = in.shortestInts(length - i - 1); // 0 if the length is unknown
+            int run = in.shortestInts(length - i - 1); // The result is 0 if the list's length is unknown.
             values.count(run);
             for (int end = i + run; i < end; i++) {
                 in.fulfil();

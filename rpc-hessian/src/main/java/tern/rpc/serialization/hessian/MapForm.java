@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a map with an end mark. Thread-safe. */
+/** Writes the entries of a map, then an end tag. Thread-safe. */
 final class MapForm implements WireForm {
 
     private final @Nullable String type;

@@ -24,7 +24,7 @@ final class MapReader {
     /**
      * Reads a map.
      *
-     * @param type the type name on the wire, or empty
+     * @param type the type name in the message; empty if there is no type name
      */
     Object read(String type, Slot slot) {
         MapType wire =
@@ -34,7 +34,7 @@ final class MapReader {
         }
         MapType made = wire != null && slot.raw.isAssignableFrom(wire.type()) ? wire : declared(slot);
         values.makeRoom(made.shellBytes());
-        @SuppressWarnings("unchecked") // The slots of the declared type have accepted the keys and values.
+        @SuppressWarnings("unchecked") // The slots of the declared type have checked the keys and values.
         Map<@Nullable Object, @Nullable Object> map =
                 (Map<Object, Object>) made.empty().get();
         values.references().add(map);
@@ -42,7 +42,10 @@ final class MapReader {
         return map;
     }
 
-    /** Returns the declared map type, for a message that names no map type or names one that does not fit. */
+    /**
+     * Returns the map type to create if the message names no map type, or a type that is not assignable to the declared
+     * type.
+     */
     private MapType declared(Slot slot) {
         MapType fitting = MapType.fitting(slot.raw);
         if (fitting == null && Map.class.isAssignableFrom(slot.raw)) {
@@ -80,8 +83,8 @@ final class MapReader {
     }
 
     /**
-     * Reads an {@link EnumMap}. The message does not contain the class of the keys. The class is taken from the
-     * declared type if that names an enum, else from the first key.
+     * Reads an {@link EnumMap}. The message does not contain the key class. If the declared type names an enum, that is
+     * the key class; otherwise the class of the first key is used.
      */
     @SuppressWarnings({"unchecked", "rawtypes"})
     private Object enumMap(Slot slot) {
@@ -110,6 +113,6 @@ final class MapReader {
         return map;
     }
 
-    /** The key class of an empty {@link EnumMap} whose key class is unknown. */
+    /** The key class of an empty {@link EnumMap} if neither the declared type nor a key gives the class. */
     private enum Nothing {}
 }

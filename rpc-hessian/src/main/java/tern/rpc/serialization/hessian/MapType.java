@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * A map type that can be created empty and then filled. Immutable.
  *
  * @param type the class of the map
- * @param empty creates an empty map
+ * @param empty a supplier of empty maps
  */
 record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
 
@@ -27,7 +27,7 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     private static final MapType TREE_MAP = new MapType(TreeMap.class, TreeMap::new);
     private static final MapType HASHTABLE = new MapType(Hashtable.class, Hashtable::new);
 
-    /** The candidates for a declared interface. The first type that implements the interface is used. */
+    /** The types that can be created for a declared interface. The first one that implements the interface is used. */
     private static final List<MapType> DEFAULTS = List.of(
             HASH_MAP,
             LINKED_HASH_MAP,
@@ -39,37 +39,39 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     private static final Map<String, MapType> BY_NAME = byName();
 
     /**
-     * Whether keys of equal hash form a chain that is searched from its start. Other tables arrange such keys as a
-     * tree.
+     * Whether the map searches keys with equal hash codes one by one. If false, the map arranges such keys in a tree.
      */
     boolean isChained() {
         return Hashtable.class.isAssignableFrom(type) && !Properties.class.isAssignableFrom(type);
     }
 
-    /** Whether keys are found by their hash. Other maps compare keys by order or hash them by identity. */
+    /**
+     * Whether the map finds keys by {@code hashCode}. If false, the map compares keys by order or hashes them by
+     * identity.
+     */
     boolean isHashed() {
         return !SortedMap.class.isAssignableFrom(type) && type != IdentityHashMap.class;
     }
 
     /**
-     * The bytes that an empty map needs beyond the room of one value, because some map types allocate their table at
-     * once.
+     * The memory of an empty map, in bytes, beyond the memory assumed for one value. Some map types allocate their
+     * table at once.
      */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;
     }
 
     /**
-     * Returns the type for a class name on the wire, or null if the name is unknown. Views and wrappers of the JDK have
-     * the name of a private class.
+     * Returns the map type for a class name in a message, or null if the name is unknown. Views and wrappers of the JDK
+     * are instances of private classes, so their names are mapped to public types.
      */
     static @Nullable MapType named(String name) {
         return BY_NAME.get(name);
     }
 
     /**
-     * Returns the type to create for a declared type if the message names no type or names one that does not fit. Null
-     * if there is none.
+     * Returns the map type to create for a declared class if the message names no type, or a type that is not
+     * assignable to the declared class. Returns null if no supported type is assignable.
      */
     static @Nullable MapType fitting(Class<?> declared) {
         MapType exact = BY_NAME.get(declared.getName());

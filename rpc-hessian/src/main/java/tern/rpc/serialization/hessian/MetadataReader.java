@@ -4,9 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.serialization.SerializationException;
 
-/**
- * Reads a map of attachments. It creates only texts and byte arrays, and so needs no trusted classes. Not thread-safe.
- */
+/** Reads a map of attachments. Creates only texts and byte arrays, so no class has to be allowed. Not thread-safe. */
 final class MetadataReader {
 
     private static final int MAX_ENTRIES = 128;
@@ -53,15 +51,15 @@ final class MetadataReader {
             into.add(name, in.binaryOf(tag));
             return;
         }
-        // Values are not remembered, because they belong to one call and may be secret. The exception is the
-        // caller's name, which is the same in all its calls.
+        // Attachment values are not cached, because they belong to one call and may be secret. Only the caller's name
+        // is cached, because it is the same in all calls of that caller.
         String value = readText(start, CALLER.equals(name));
         if (name != null && value != null) {
             into.add(name, value);
         }
     }
 
-    /** Returns the text of a value, or null if the value has no text form. Such a value is skipped. */
+    /** Returns a value as text. A value without a text form is skipped, and null is returned. */
     private @Nullable String readText(int start, boolean learn) {
         int tag = values.peekTag();
         switch (Tags.kind(tag)) {

@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Converts the few scalar types of the grammar to the many scalar types of Java, without loss of digits. */
+/** Converts the few scalar types of the Hessian grammar to the many scalar types of Java, without loss of digits. */
 final class Narrowing {
 
     private Narrowing() {}
 
-    /** Returns the value as an instance of the class, or null if the value cannot be converted. */
+    /** Returns the value converted to an instance of the class, or null if the value cannot be converted. */
     static @Nullable Object to(Class<?> type, Object value) {
         if (value instanceof Integer || value instanceof Long) {
             return whole(type, ((Number) value).longValue());
@@ -30,7 +30,7 @@ final class Narrowing {
         return value instanceof Boolean flag && type == AtomicBoolean.class ? new AtomicBoolean(flag) : null;
     }
 
-    /** Returns the value of an unset field of this type, or null if the type is not primitive. */
+    /** Returns the default value of a field of this type; null if the type is not primitive. */
     static @Nullable Object zero(Class<?> primitive) {
         if (primitive == boolean.class) {
             return false;

@@ -7,22 +7,24 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Computes the cost of hashing for references to containers (lists, maps or objects) that are not complete. Such a
- * container may grow after the reference was read, and each value that refers to the container then costs more to hash.
- * Keeps for each open container the weight of its contents so far. Keeps for each complete container the open
- * containers to which it refers, and the number of these references. Not thread-safe.
+ * Computes the cost of hashing references to containers (lists, maps or objects) that are not complete. Such a
+ * container may grow after the reference was read, and then each value that refers to the container costs more to hash.
+ * For each open container, this class keeps the weight of the contents read so far. For each complete container, this
+ * class keeps the open containers to which it refers, and the number of these references. Not thread-safe.
  */
 final class OpenContainers {
 
-    /** The maximum weight. This bound keeps sums and products of a few weights from overflowing. */
+    /** The maximum weight. Sums and products of a few weights then cannot overflow. */
     static final long HEAVIEST = 1L << 40;
 
-    /** The deepest level with its own bit. All deeper containers share the last bit, which is never cleared. */
+    /**
+     * The deepest nesting level that has its own bit. All deeper containers share the last bit, which is never cleared.
+     */
     private static final int DEEPEST = 62;
 
     /**
-     * The bit for a reference to a {@code Hashtable} that contains itself. Hashing such a table ends, but its time may
-     * be as large as the number of paths through the table.
+     * The bit for a reference to a {@code Hashtable} that contains itself. Hashing such a table ends, but may visit
+     * every path through the table.
      */
     private static final long ENDLESS = 1L << 63;
 
@@ -30,7 +32,7 @@ final class OpenContainers {
 
     private final HashBudget hashes;
 
-    // The index of these arrays is the depth.
+    // The index of these arrays is the nesting depth.
     private final int[] numbers;
     private final long[] weights;
     private final long[] masks;
@@ -40,24 +42,25 @@ final class OpenContainers {
     private final boolean[] hashed;
 
     /**
-     * The depths, as bits, of the open containers to which the current container refers. {@link #often} is the total
-     * number of these references.
+     * The depths, as a bit mask, of the open containers to which the current container refers. {@link #often} is the
+     * total number of these references.
      */
     private long mask;
 
     private long often;
 
-    /** The part of the current container's weight that belongs to open containers. */
+    /** The part of the current container's weight that comes from open containers. */
     private long part;
 
-    /** The depths, as bits, of all open containers to which some value refers. */
+    /** The depths, as a bit mask, of all open containers to which some value refers. */
     private long referred;
 
-    // The index is the number of a complete container. Null until a complete container refers to an open one.
+    // The index is the number of a complete container. The array is null until a complete container refers to an open
+    // one.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 
-    /** The numbers of the complete containers that refer to open ones. */
+    /** The numbers of the complete containers that refer to open containers. */
     private int[] referring = NONE;
 
     private int size;
@@ -89,8 +92,8 @@ final class OpenContainers {
     /**
      * Begins a container.
      *
-     * @param depth the depth of the container, from 1
-     * @param outer the weight so far of the enclosing container
+     * @param depth the nesting depth of the container, starting at 1
+     * @param outer the weight that the enclosing container has so far
      * @param hashesParts whether hashing the container may hash its parts
      */
     void enter(int depth, int number, long outer, boolean hashesParts) {
@@ -109,7 +112,8 @@ final class OpenContainers {
     /**
      * Ends the current container.
      *
-     * @return the part of its weight that belongs to the enclosing container, which cannot hash itself
+     * @return the part of the current container's weight that comes from references to the enclosing container itself,
+     *     or 0
      */
     long leave(int depth, int number, long weight, References references) {
         long own = 0;
@@ -135,7 +139,7 @@ final class OpenContainers {
         return Math.min(self, weight);
     }
 
-    /** Returns the current cost of hashing a reference to an open container. */
+    /** Returns the cost, as known so far, of hashing a reference to an open container. */
     long open(int depth, int number, @Nullable Object value) {
         for (int d = depth; d > 0; d--) {
             if (numbers[d] == number) {
@@ -156,7 +160,7 @@ final class OpenContainers {
         return 1;
     }
 
-    /** Returns the current cost of hashing a reference to a complete container. */
+    /** Returns the cost, as known so far, of hashing a reference to a complete container. */
     long complete(int depth, int number, long weight) {
         long[] complete = completeMasks;
         long[] completeOften = completeTimes;
@@ -169,21 +173,21 @@ final class OpenContainers {
         return capped(weight + more);
     }
 
-    /** Begins a key or an element of the current container. Returns the argument for {@link #endKey}. */
+    /** Begins a key or an element of the current container. Returns the value to pass to {@link #endKey}. */
     long beginKey() {
         long outer = mask;
         mask = 0;
         return outer;
     }
 
-    /** Ends the key and returns the depths, as bits, of the open containers to which it refers. */
+    /** Ends the key and returns the depths, as a bit mask, of the open containers to which the key refers. */
     long endKey(long outer) {
         long own = mask;
         mask |= outer;
         return own;
     }
 
-    /** The part of the current container's weight that belongs to open containers. */
+    /** The part of the current container's weight that comes from open containers. */
     long part() {
         return part;
     }
@@ -197,7 +201,7 @@ final class OpenContainers {
         often = capped(often + more);
     }
 
-    /** Returns the cost of hashing an open container together with the enclosing open containers to which it refers. */
+    /** Returns the cost of hashing an open container and the enclosing open containers to which it refers. */
     private long weigh(int depth) {
         if (masks[depth] == 0) {
             return weights[depth];
@@ -206,8 +210,8 @@ final class OpenContainers {
     }
 
     /**
-     * Adds up the costs of open containers, beginning with the outermost, because an open container can only refer to
-     * open containers around it. A container that refers to one of them is assumed to refer to all of them.
+     * Adds up the costs of open containers, outermost first, because an open container can only refer to open
+     * containers that enclose it. A container that refers to one of them is assumed to refer to all of them.
      */
     private long sum(long of, int deepest) {
         long sum = 0;

@@ -4,34 +4,34 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The types that the messages of one service may name. The reader of values uses this interface. Thread-safe.
+ * The types that the messages of one service may name. Used by the classes that read values. Thread-safe.
  *
- * <p>A name is checked before its class is loaded. A method whose result is never null throws {@link
- * SerializationException} for a type that is not allowed.
+ * <p>A name is checked before its class is loaded. If a type is not allowed, a method with a non-null result throws
+ * {@link SerializationException}.
  */
 interface ReadableTypes {
 
-    /** Returns the shape that reads an object of this class as a value of this position. */
+    /** Returns the {@link Shape} that reads objects of the class at this position. */
     Shape shape(String name, Slot slot);
 
     /**
-     * Returns the shape for an exception at a position that accepts any exception. Returns null if the class is not
-     * allowed or does not exist.
+     * Returns the {@link Shape} for an exception at a position that accepts any exception. Returns null if the class is
+     * not allowed or does not exist.
      */
     @Nullable
     Shape throwableShape(String name);
 
     CollectionType collection(String name, Slot slot);
 
-    /** Returns the type of a list without a name at a position that declares a class of lists. */
+    /** Returns the type to create for a list without a type name, at a position that declares a collection class. */
     CollectionType collection(Slot slot);
 
     MapType map(String name, Slot slot);
 
-    /** Returns the type of a map without a name at a position that declares a class of maps. */
+    /** Returns the type to create for a map without a type name, at a position that declares a map class. */
     MapType map(Slot slot);
 
-    /** Returns the component class of an array whose class is named in the message. */
+    /** Returns the component class of an array whose type the message names. */
     Class<?> component(String name, Slot slot);
 
     Class<?> enumClass(String name);

@@ -5,15 +5,18 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The maps, lists and objects of a message and the cost of hashing each of them. They are numbered in the order in
- * which they start. Not thread-safe.
+ * The maps, lists and objects of a message, numbered in the order in which they begin, and the cost of hashing each of
+ * them. Not thread-safe.
  */
 final class References {
 
-    /** Marks a value that is not yet created and to which no reference may point. */
+    /** Stands for a value that does not exist yet, so no reference may point to it. */
     private static final Object UNFINISHED = new Object();
 
-    /** Marks a value that was skipped. Its weight entry holds the position of its first byte. */
+    /**
+     * Stands for a skipped value. The element of {@code weights} for such a value contains the position of the value's
+     * first byte instead of a weight.
+     */
     private static final Object SKIPPED = new Object();
 
     /** The weight of a value whose parts are still being read. */
@@ -26,7 +29,7 @@ final class References {
     private long[] weights = new long[INITIAL];
     private int size;
 
-    /** The number of the next value. It equals the size, except while a skipped value is read later. */
+    /** The number of the next value. It equals {@code size}, except while a skipped value is read later. */
     private int next;
 
     void clear() {
@@ -40,7 +43,7 @@ final class References {
         next = 0;
     }
 
-    /** Assigns the next number to a value to which its own parts may refer. */
+    /** Assigns the next number to a value that already exists, so that its own parts may refer to it. */
     int add(Object value) {
         if (next == values.length) {
             values = Arrays.copyOf(values, next * 2);
@@ -53,7 +56,7 @@ final class References {
         return number;
     }
 
-    /** Assigns the next number to a value that is created only after its parts. */
+    /** Assigns the next number to a value that can be created only after its parts were read. */
     int addUnfinished() {
         return add(UNFINISHED);
     }
@@ -86,7 +89,10 @@ final class References {
         return next;
     }
 
-    /** Continues the numbering at this number, either at the number of a skipped value or again at the end. */
+    /**
+     * Continues the numbering at this number. Called with the number of a skipped value before that value is read, and
+     * afterwards with the number of the end.
+     */
     void continueAt(int number) {
         next = number;
     }
@@ -95,12 +101,15 @@ final class References {
         weights[number] = OpenContainers.capped(weight);
     }
 
-    /** Returns the cost of hashing a value, or {@link #OPEN}. */
+    /** Returns the cost of hashing a value; {@link #OPEN} if its parts are still being read. */
     long weight(int number) {
         return weights[number];
     }
 
-    /** Whether a reference can point to the value: the value was not skipped and is sufficiently complete. */
+    /**
+     * Whether a reference may point to the value. This requires that the value exists, perhaps without all of its
+     * parts, and was not skipped.
+     */
     boolean isAvailable(int number) {
         return values[number] != UNFINISHED && values[number] != SKIPPED;
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
 
 /**
- * Writes the object that the {@code writeReplace} method of a class returns, or the instance itself if the method
- * returns the instance. Thread-safe.
+ * Writes the object that the {@code writeReplace} method of a class returns. If the method returns the instance itself,
+ * writes the fields of the instance. Thread-safe.
  */
 final class ReplacedForm implements WireForm {
 
@@ -22,7 +22,8 @@ final class ReplacedForm implements WireForm {
     }
 
     /**
-     * Returns null if the method cannot be called or the fields cannot be read, as is the case for classes of the JDK.
+     * Returns a form for the class; null if its {@code writeReplace} method cannot be called or its fields cannot be
+     * read, as in JDK classes.
      */
     static @Nullable WireForm of(Class<?> type) {
         Method method = JavaSerializer.getWriteReplace(type);

@@ -8,24 +8,23 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes values without parts, each in its shortest form, directly into the array of an {@link OutputBuffer}. Not
- * thread-safe.
+ * Writes scalar values, each in its shortest form, directly into the array of an {@link OutputBuffer}. Not thread-safe.
  *
- * <p>The bytes are the same as those of hessian-lite, including the places where it splits binary data. hessian-lite
- * splits binary data at the end of its own buffer of 8 KiB, and flushes that buffer when a value might not fit. {@link
- * #window} holds the position at which that buffer would now begin.
+ * <p>The bytes are the same as those of hessian-lite. hessian-lite writes to an 8 KiB buffer, splits binary data at the
+ * end of that buffer, and flushes the buffer when a value might not fit. To split binary data at the same places, this
+ * class tracks that buffer: {@link #window} is the position at which the buffer would now begin.
  */
 final class ScalarOutput {
 
     /** The size of hessian-lite's buffer. */
     private static final int WINDOW = 8 << 10;
 
-    /** The bytes that hessian-lite requires to be free before a value. */
+    /** The number of free bytes that hessian-lite requires in its buffer before it writes a value. */
     static final int ROOM = 16;
 
     /**
-     * The bytes that hessian-lite requires to be free before a date, a class definition and the end of a compound
-     * value.
+     * The number of free bytes that hessian-lite requires in its buffer before it writes a date, a class definition or
+     * the end of a compound value.
      */
     static final int WIDE_ROOM = 32;
 
@@ -50,7 +49,7 @@ final class ScalarOutput {
         this.window = buffer.position();
     }
 
-    /** Marks the point where hessian-lite flushes its buffer. */
+    /** Records that hessian-lite would flush its buffer at the current position. */
     void flush() {
         window = out.position();
     }
@@ -111,7 +110,7 @@ final class ScalarOutput {
         if (most <= 0) {
             return 0;
         }
-        int at = out.claim(most); // each element needs at least one byte
+        int at = out.claim(most); // Each element needs at least one byte.
         byte[] array = out.array();
         int run = 0;
         while (run < most
@@ -169,7 +168,7 @@ final class ScalarOutput {
     /**
      * Writes a date.
      *
-     * @param millis milliseconds since 1970
+     * @param millis the milliseconds since 1970-01-01 UTC
      */
     void writeDate(long millis) {
         room(WIDE_ROOM);
@@ -209,7 +208,7 @@ final class ScalarOutput {
         writeUnits(text, from, text.length());
     }
 
-    /** Writes UTF-16 units. hessian-lite checks the free room before each character. */
+    /** Writes UTF-16 units. hessian-lite checks the free space of its buffer before each character. */
     private void writeUnits(String text, int from, int to) {
         int start = out.position();
         encoder.append(text, from, to, out);
@@ -255,7 +254,7 @@ final class ScalarOutput {
         out.write(bytes, from, rest);
     }
 
-    /** Writes a part of binary data that is not the last part. */
+    /** Writes a chunk of binary data that is not the last chunk. */
     void writeChunk(byte[] bytes, int offset, int length) {
         write('A', length >> 8, length);
         out.write(bytes, offset, length);

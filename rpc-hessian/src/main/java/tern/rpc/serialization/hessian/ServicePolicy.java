@@ -24,7 +24,7 @@ class ServicePolicy implements ReadableTypes {
     private static final int MAX_CACHE = 1024;
 
     /**
-     * The names of exceptions of the JDK and its extensions, by their naming convention. No class with another name is
+     * Matches the names of exceptions in the JDK and its extensions. An exception class with a different name is not
      * loaded.
      */
     private static final Pattern STANDARD_EXCEPTION = Pattern.compile(
@@ -39,8 +39,8 @@ class ServicePolicy implements ReadableTypes {
     private final Shapes shapes;
 
     /**
-     * The loaded classes by the names on the wire that passed the check of names. The value is {@code void} if there is
-     * no such class.
+     * The loaded classes, keyed by class names from messages. Only names that passed the name check are keys. The value
+     * is {@code void} if the class does not exist.
      */
     private final Map<String, Class<?>> loaded = new ConcurrentHashMap<>();
 
@@ -150,8 +150,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Finds the enum for a name such as {@code Color$1}. Some writers name the class of a constant's body instead of
-     * the enum.
+     * Finds the enum for a class name such as {@code Color$1}. Some writers name the class of a constant's body instead
+     * of the enum.
      */
     private @Nullable Class<?> enumOfBody(String name) {
         int dollar = name.lastIndexOf('$');
@@ -162,7 +162,7 @@ class ServicePolicy implements ReadableTypes {
         return outer != null && outer.isEnum() ? outer : null;
     }
 
-    /** Decides by the name alone whether the class may be loaded. */
+    /** Decides from the class name alone whether the class may be loaded. */
     private boolean isTrusted(String name, Slot slot) {
         if (configured.matches(name)) {
             return true;

@@ -13,20 +13,23 @@ abstract class Shape {
 
     private static final int HEADER_BYTES = 16;
 
-    /** The memory that one value of a message is assumed to need. A short text or a map entry needs about as much. */
+    /**
+     * The memory, in bytes, that is assumed for one value of a message. A short text or a map entry needs about this
+     * much.
+     */
     private static final int ROOM_PER_VALUE = 64;
 
-    /** The class of the created instances, unless the class replaces them. */
+    /** The class of the created instances. Instances may be replaced afterwards; see {@link #isReplaced}. */
     final Class<?> type;
 
-    /** Whether hashing an instance may hash its parts. */
+    /** Whether hashing an instance may hash its field values. */
     final boolean hashesParts;
 
     private final int instanceBytes;
 
     /**
-     * The places of each field name. A name has several places if a subclass hides a field of this name. The place of
-     * the subclass's field is the last.
+     * The indexes of each field name. If a subclass hides a field, the name has several indexes; the last one is the
+     * subclass's field.
      */
     private final Map<String, int[]> places = new HashMap<>();
 
@@ -35,7 +38,7 @@ abstract class Shape {
     }
 
     /**
-     * Creates a shape.
+     * Creates a reader for instances of one class.
      *
      * @param names the names of the fields; a name occurs twice if a subclass hides a field
      */
@@ -54,7 +57,7 @@ abstract class Shape {
         return all;
     }
 
-    /** Returns for each field of a definition its place among the names, or -1. */
+    /** Returns the index in {@code names} for each field of a class definition; -1 for an unknown field. */
     final int[] bind(String[] wire) {
         int[] binding = new int[wire.length];
         Map<String, Integer> seen = new HashMap<>();
@@ -71,8 +74,9 @@ abstract class Shape {
     }
 
     /**
-     * Binds only the last field of a name, which is the subclass's field. Hidden fields are distinguished by their
-     * order, and if the number of fields differs, only the last field is certain.
+     * Binds only the last field with this name, which is the subclass's field. Called if the definition and the class
+     * have different numbers of fields with this name. Then only the last field is certain, because hidden fields are
+     * distinguished by their order.
      */
     private static void bindLast(String[] wire, int[] binding, String name, int place) {
         boolean bound = false;
@@ -84,7 +88,9 @@ abstract class Shape {
         }
     }
 
-    /** Returns the bytes that an instance needs beyond the room assumed for the named fields of a definition. */
+    /**
+     * Returns the memory of an instance, in bytes, beyond the memory assumed for the fields that the definition names.
+     */
     final int shellBytes(int named) {
         return Math.max(0, instanceBytes - ROOM_PER_VALUE * (1 + named));
     }
@@ -101,13 +107,13 @@ abstract class Shape {
     }
 
     /**
-     * Whether the class may replace the instance that was read, so that the result may have another class than {@link
+     * Whether the class may replace the instance that was read. The result may then have a class other than {@link
      * #type}.
      */
     boolean isReplaced() {
         return false;
     }
 
-    /** Assigns the next reference number, then reads the field values, which come next. */
+    /** Assigns the next reference number to the instance, then reads the field values from the message. */
     abstract @Nullable Object read(ValueReader reader, WireClass wire);
 }

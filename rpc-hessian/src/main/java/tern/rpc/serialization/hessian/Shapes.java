@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import tern.rpc.serialization.SerializationException;
 
-/** A cache of the shapes of the classes that may be read. Thread-safe. */
+/** A cache that holds one {@link Shape} for each class that may be read. Thread-safe. */
 final class Shapes {
 
     private static final Object[] NO_ARGUMENTS = {};
@@ -48,7 +48,7 @@ final class Shapes {
         return Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
     }
 
-    @SuppressWarnings("unchecked") // A value of another type is rejected when it is used.
+    @SuppressWarnings("unchecked") // A value of a wrong type is rejected when it is used.
     CollectionType collection(Class<?> type, Slot slot) {
         if (!Collection.class.isAssignableFrom(type)) {
             throw slot.mismatch("a list of class " + type.getName());

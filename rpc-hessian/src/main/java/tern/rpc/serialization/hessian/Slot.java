@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** A position in a message that holds a value, with its declared type. Thread-safe. */
+/** A position in a message that holds a value, and the declared type at this position. Thread-safe. */
 final class Slot {
 
     /** The declared class. For a primitive type this is its wrapper class. */
@@ -15,16 +15,18 @@ final class Slot {
 
     final TypeRef type;
 
-    /** The value that replaces null: zero at a primitive position inside a value, else null. */
+    /**
+     * The value that replaces null: zero if the type is primitive and the position is inside another value, else null.
+     */
     final @Nullable Object absent;
 
-    /** Whether the declared type belongs to the application. Such a type determines the expected values. */
+    /** Whether the declared type is an application type. Such a type determines the expected values. */
     final boolean own;
 
     private final String where;
-    private final @Nullable Slot outer; // null for the position of a whole value
+    private final @Nullable Slot outer; // The field is null if this position holds a whole argument or result.
 
-    // Created at first use. Racing threads create equal values.
+    // Created when first used. Concurrent threads may create equal objects.
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;
@@ -40,8 +42,8 @@ final class Slot {
     }
 
     /**
-     * Returns the position of a whole value. Null stays null at this position, and the caller decides whether null is
-     * allowed.
+     * Returns the position of a whole argument or result. Null stays null at this position, and the caller decides
+     * whether null is allowed.
      */
     static Slot of(Type type) {
         TypeRef known = TypeRef.of(type);
@@ -63,7 +65,7 @@ final class Slot {
         return known;
     }
 
-    /** Returns the position of a component of an array whose class is named in the message. */
+    /** Returns the position of a component of an array whose type the message names. */
     Slot elementOf(Class<?> array) {
         return array == type.raw() ? element() : inner(TypeRef.of(array.getComponentType()), ", element");
     }
@@ -87,7 +89,8 @@ final class Slot {
     }
 
     /**
-     * Returns the collection type to create if the message names none. Returns null if the type depends on the service.
+     * Returns the collection type to create if the message names no type. Returns null if the type depends on the
+     * service.
      */
     @Nullable
     CollectionType collection() {
@@ -100,9 +103,9 @@ final class Slot {
     }
 
     /**
-     * Returns the position of a part of this value. If the type repeats, as in Object inside Object, the enclosing
-     * position of that type is returned. Positions are cached, so a deeply nested message must not be able to add any
-     * number of them.
+     * Returns the position of a part of this value. If an enclosing position has the same type, as with Object inside
+     * Object, that position is returned. Otherwise a deeply nested message could add an unlimited number of cached
+     * positions.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {

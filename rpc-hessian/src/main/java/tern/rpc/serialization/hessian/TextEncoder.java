@@ -10,14 +10,14 @@ import java.nio.charset.StandardCharsets;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes each UTF-16 unit as one to three bytes. Plain ASCII goes through the JDK's Latin-1 encoder, which encodes many
- * characters at once and makes no copy, unlike {@code String.getBytes}. Not thread-safe.
+ * Writes text as one to three bytes per UTF-16 unit. ASCII text goes through the JDK's Latin-1 encoder, which encodes
+ * many characters at once and, unlike {@code String.getBytes}, makes no copy. Not thread-safe.
  */
 final class TextEncoder {
 
     /**
-     * The minimum length for the Latin-1 encoder. For a shorter text, the start of the encoder costs more than it
-     * saves.
+     * The minimum length of a text for which the Latin-1 encoder is used. For a shorter text, starting the encoder
+     * costs more than it saves.
      */
     private static final int SHORT_UNITS = 48;
 
@@ -25,7 +25,7 @@ final class TextEncoder {
     private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
-    /** The marker bits of the three bytes of one character, in little-endian order. */
+    /** The prefix bits of the three bytes that encode one character, in little-endian order. */
     private static final int THREE_BYTES = 0x80_80_e0;
 
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -100,7 +100,8 @@ final class TextEncoder {
         if (from == to) {
             return;
         }
-        int most = 3 * (to - from) + 1; // one more byte, because a write of 4 bytes exceeds the 3 bytes of a character
+        // One more byte is reserved because each write of 4 bytes exceeds the 3 bytes of a character.
+        int most = 3 * (to - from) + 1;
         if (!out.hasRoom(most)) {
             appendByteByByte(from, to, out);
             return;
@@ -122,7 +123,7 @@ final class TextEncoder {
         out.rewind(at);
     }
 
-    /** Writes units byte by byte, near the limit of the buffer or the end of its array. The array grows as needed. */
+    /** Writes units byte by byte. Used near the limit of the buffer or the end of its array, which grows as needed. */
     private void appendByteByByte(int from, int to, OutputBuffer out) {
         for (int i = from; i < to; i++) {
             char unit = units[i];

@@ -3,10 +3,10 @@ package tern.rpc.serialization.hessian;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The fields of {@code Throwable} while an exception is read. Not thread-safe. */
+/** Collects the fields of {@code Throwable} while an exception is read. Not thread-safe. */
 final class ThrowableParts {
 
-    /** The field names of {@code Throwable}. They are the first names of a shape, in this order. */
+    /** The field names of {@code Throwable}. A {@link Shape} for an exception class lists them first, in this order. */
     static final List<String> NAMES = List.of("detailMessage", "cause", "stackTrace", "suppressedExceptions");
 
     private @Nullable String message;
@@ -14,7 +14,7 @@ final class ThrowableParts {
     private StackTraceElement[] frames = {};
     private List<Throwable> suppressed = List.of();
 
-    /** The reader of the values of these fields. */
+    /** Reads the values of the fields. */
     interface Source {
         @Nullable
         String readMessage();
@@ -47,8 +47,8 @@ final class ThrowableParts {
     }
 
     /**
-     * Adds the parts to an exception. Its stack trace becomes the received trace, even an empty one, because the frames
-     * of the reading thread have no meaning.
+     * Sets the received fields in an exception. The received stack trace replaces the trace of the exception even if it
+     * is empty, because the frames of the reading thread have no meaning.
      */
     <T extends Throwable> T addTo(T throwable) {
         if (cause != null && throwable.getCause() == null) {
@@ -63,7 +63,7 @@ final class ThrowableParts {
         try {
             throwable.initCause(cause);
         } catch (IllegalStateException | IllegalArgumentException fixed) {
-            // The class sets its cause itself.
+            // The exception class sets its cause itself.
             throwable.addSuppressed(cause);
         }
     }

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads an exception. The exception is created by a constructor of a JDK superclass, usually of {@code Throwable},
- * which takes the message as it was sent. Then the fields of the exception's class are set. The constructors of that
- * class do not run, because they may build the message from other values. Thread-safe.
+ * Reads an exception. A constructor of a JDK superclass, usually of {@code Throwable}, creates the exception with the
+ * received message. Then the fields of the exception's class are set. Constructors of the exception's class do not run,
+ * because they may build the message from other values. Thread-safe.
  */
 final class ThrowableShape extends Shape {
 
@@ -39,8 +39,8 @@ final class ThrowableShape extends Shape {
     }
 
     /**
-     * Returns the fields of the class that are not fields of {@code Throwable}. Fields of JDK classes cannot be set,
-     * but the fields that the form's constructor takes are included.
+     * Returns the fields of the class that are not fields of {@code Throwable}. Fields of JDK classes cannot be set, so
+     * of these only the fields that the constructor takes are returned.
      */
     private static List<OwnField> ownFields(TypeRef type, JdkThrowables.Form form) {
         List<OwnField> fields = new ArrayList<>();

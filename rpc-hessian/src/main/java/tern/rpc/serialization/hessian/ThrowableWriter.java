@@ -14,8 +14,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most as many stack
- * frames as the output requests. Cuts causes and messages to the limits of Tern's own readers. Thread-safe.
+ * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most {@link
+ * HessianOutput#frames} stack frames. Omits causes, and cuts messages, beyond the limits of Tern's own readers.
+ * Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
 
@@ -88,8 +89,8 @@ final class ThrowableWriter implements WireForm {
     }
 
     /**
-     * Returns a function that reads the original message. {@code getMessage()} of a class may build another message
-     * around the original, and would do so again after reading.
+     * Returns a function that reads the original message of an exception. If a class overrides {@code getMessage()} to
+     * extend the original message, the result of that method would be extended again after reading.
      */
     private static Function<Throwable, @Nullable String> messageOf(Class<?> type) {
         Class<?> first = type;

@@ -13,11 +13,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A declared type in which each variable and wildcard is replaced by its known type. Immutable.
+ * A declared type in which each type variable and wildcard is replaced by its known type. Immutable.
  *
- * @param raw the class; for an array this is the array class
- * @param arguments the type arguments of a generic class, empty if they are not known; for an array this is the
- *     component type
+ * @param raw the class; for an array, the array class
+ * @param arguments the type arguments of a generic class, empty if they are not known; for an array, the component type
  */
 record TypeRef(Class<?> raw, List<TypeRef> arguments) {
 
@@ -56,8 +55,8 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
     }
 
     /**
-     * Returns the class of a type without its arguments. A bound may refer to its own variable, so its arguments are
-     * left out.
+     * Returns the class of a type, without type arguments. The arguments of a bound are dropped, because a bound may
+     * refer to its own type variable.
      */
     private static Class<?> erasure(Type type) {
         if (type instanceof Class<?> known) {
@@ -73,7 +72,7 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
         return index < arguments.size() ? arguments.get(index) : OBJECT;
     }
 
-    /** Returns the types of the class's type variables. */
+    /** Returns the type argument for each type variable of the class. */
     Map<TypeVariable<?>, TypeRef> bindings() {
         TypeVariable<?>[] variables = raw.getTypeParameters();
         Map<TypeVariable<?>, TypeRef> bindings = new HashMap<>();
@@ -83,7 +82,10 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
         return bindings;
     }
 
-    /** Returns this type as one of its supertypes, or null if the class is not a supertype. */
+    /**
+     * Returns this type as seen from one of its supertypes, with the type arguments of that supertype; null if {@code
+     * ancestor} is not a supertype.
+     */
     @Nullable
     TypeRef as(Class<?> ancestor) {
         if (raw == ancestor) {

@@ -6,7 +6,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads the values of one message and holds the tables that the values share. Not thread-safe. */
+/**
+ * Reads the values of one message, and holds the tables of references, definitions and type names that the values
+ * share. Not thread-safe.
+ */
 final class ValueReader {
 
     private static final String NO_NAME = "";
@@ -31,18 +34,18 @@ final class ValueReader {
     private int values;
 
     /**
-     * The number of values in the current container so far. Each reference counts with the weight of the value to which
-     * it refers.
+     * The number of values read so far in the current container. A reference adds the weight of the value to which it
+     * refers.
      */
     private long weight;
 
-    /** Whether the value being read was skipped before, so that the tables already contain it. */
+    /** Whether the value being read was skipped before. The tables then already contain it. */
     private boolean replaying;
 
-    /** The number of bytes that may still be read a second time. */
+    /** The number of bytes of skipped values that may still be read a second time. */
     private int replayable;
 
-    /** The number of bytes that may still be allocated for fields that the message omits. */
+    /** The memory, in bytes, that may still be allocated for fields that the message omits. */
     private long shellBytes;
 
     ValueReader(HessianInput in, HessianLimits limits, KnownDefinitions known, HashBudget hashes) {
@@ -74,7 +77,7 @@ final class ValueReader {
         shellBytes = SPARE_SHELL_BYTES + 4L * in.remaining();
     }
 
-    /** Starts again at the first value, for the same service. */
+    /** Starts again at the first value of the message, for the same service. */
     void startAgain() {
         ReadableTypes trusted = types;
         start();
@@ -134,7 +137,7 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value for a position of type {@code String}. The result type is Object, because method handles take
+     * Reads a value at a position of type {@code String}. The result type is Object, because method handles return
      * objects.
      */
     @Nullable
@@ -147,13 +150,13 @@ final class ValueReader {
         return weighed(in.textOf(in.next(), Integer.MAX_VALUE));
     }
 
-    /** Adds the cost of comparing a long text with an equal text to the weight. */
+    /** Adds the cost of comparing a long text with an equal text to the weight. Returns the text. */
     private String weighed(String text) {
         weight += text.length() / CHARACTERS_PER_VISIT;
         return text;
     }
 
-    /** Reads a value for a position of type {@code Integer}. */
+    /** Reads a value at a position of type {@code Integer}. */
     @Nullable
     Object readInteger(Slot slot) {
         if (Tags.kind(in.peek()) != Tags.INT) {
@@ -196,7 +199,7 @@ final class ValueReader {
         skipper.skip(limits.depth() - depth);
     }
 
-    /** Skips the next value, which may be nested more deeply than a created value. */
+    /** Skips the next value. Its nesting may be deeper than the limit for values that are created. */
     void skipDeep() {
         skipper.skip(ValueSkipper.DEEPEST);
     }
@@ -205,7 +208,7 @@ final class ValueReader {
         in.fulfil();
     }
 
-    /** Returns the first byte of the next value. Reads the definitions before the value, too. */
+    /** Returns the tag of the next value, after reading any class definitions before the value. */
     int nextTag() {
         count();
         int tag = in.next();
@@ -228,7 +231,7 @@ final class ValueReader {
         count(1);
     }
 
-    /** Counts values that come next. */
+    /** Adds to the number of values of the message. Called before these values are read. */
     void count(int more) {
         weight += more;
         values += more;
@@ -265,7 +268,7 @@ final class ValueReader {
         return new WireClass(name, fields, start, in.position());
     }
 
-    /** Returns the class of the object that this tag begins. */
+    /** Reads the class of an object that begins with this tag. */
     WireClass classOf(int tag) {
         int index = tag == 'O' ? in.intOf(in.next()) : tag - 0x60;
         if (index < 0 || index >= definitions.size()) {
@@ -275,7 +278,7 @@ final class ValueReader {
         return definitions.get(index);
     }
 
-    /** Reads the type of a list or map, which is a name or the number of an earlier name. */
+    /** Reads the type of a list or map: a name, or the number of a name that was read earlier. */
     String readTypeName() {
         int tag = in.next();
         if (Tags.kind(tag) == Tags.TEXT) {
@@ -292,13 +295,16 @@ final class ValueReader {
         return typeNames.get(index);
     }
 
-    /** Returns the type of the list that this tag begins, or null. */
+    /** Reads the type of a list that begins with this tag; null if the tag announces no type. */
     @Nullable
     String listType(int tag) {
         return tag == 'U' || tag == 'V' || (tag >= 0x70 && tag <= 0x77) ? readTypeName() : null;
     }
 
-    /** Returns the length of the list that this tag begins, or -1. Call this after {@link #listType}. */
+    /**
+     * Reads the length of a list that begins with this tag; -1 if the tag announces no length. Call {@link #listType}
+     * first.
+     */
     int listLength(int tag) {
         if (tag >= 0x70) {
             return tag & 7;
@@ -313,7 +319,7 @@ final class ValueReader {
         return length;
     }
 
-    /** Reads the number of a reference. */
+    /** Reads the number of the value to which a reference points. */
     int readReference() {
         int number = in.intOf(in.next());
         references.check(number, in);
@@ -325,7 +331,7 @@ final class ValueReader {
         weight += visits;
     }
 
-    /** Returns the weight of the current container. Callers take it before and after a key. */
+    /** Returns the weight of the current container. The difference before and after a key is the weight of the key. */
     long weight() {
         return weight;
     }
@@ -343,9 +349,9 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value that was skipped before, because a later reference needs it. For example, a field that does not
-     * exist in this process may hold the same object as a field that does. Meanwhile the tables of the message stay
-     * unchanged.
+     * Reads a value that was skipped before, because a later reference points to it. This happens, for example, if a
+     * field that does not exist in this process holds the same object as a field that does. While the value is read,
+     * the tables of the message stay unchanged.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {
@@ -413,8 +419,8 @@ final class ValueReader {
     }
 
     /**
-     * Takes room from the budget for omitted fields. An object needs memory for all its fields, even if the message
-     * names none, and some classes need more.
+     * Subtracts memory from the budget for fields that messages omit. An object needs memory for all its fields, even
+     * if the message names none of them. Some classes need more memory than their fields.
      */
     void makeRoom(long bytes) {
         shellBytes -= bytes;

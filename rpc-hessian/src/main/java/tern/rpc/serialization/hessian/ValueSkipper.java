@@ -4,8 +4,8 @@ import java.util.Arrays;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Skips values without creating them. Their additions to the tables of the message are kept, so that later values find
- * their definitions and numbers. A skipped value is created later if a reference points to it. Not thread-safe.
+ * Skips values without creating them. Definitions and reference numbers in skipped values are still recorded, so that
+ * later values can use them. If a later reference points to a skipped value, that value is created. Not thread-safe.
  */
 final class ValueSkipper {
 
@@ -29,7 +29,7 @@ final class ValueSkipper {
     /**
      * Skips one value.
      *
-     * @param deepest the maximum nesting of containers
+     * @param deepest the maximum nesting depth of containers
      */
     void skip(int deepest) {
         depth = 0;

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A class definition as received, with results that were derived from it. Thread-safe: the results never change, and
- * threads that race derive them again.
+ * A class definition from a message, with cached results that were derived from it. Thread-safe: the results are
+ * immutable, and concurrent threads may derive the same result twice.
  */
 final class WireClass {
 
-    /** The maximum number of cached positions for one class. A new position replaces the oldest position. */
+    /** The maximum number of cached positions per class. A new position replaces the oldest one. */
     private static final int MAX_USES = 16;
 
     private static final Use[] UNUSED = {};
@@ -17,7 +17,7 @@ final class WireClass {
     final String name;
     final String[] fields;
 
-    /** The position of the definition in the message that contained it first. */
+    /** The position of the definition's first byte in the message from which this object was created. */
     final int start;
 
     final int end;
@@ -32,12 +32,15 @@ final class WireClass {
         this.end = end;
     }
 
-    /** Whether no object of this class has been allowed yet. Such a definition belongs only to the current message. */
+    /**
+     * Whether this definition is new: no object of the class has passed the check for allowed classes yet. A new
+     * definition is used only for the current message.
+     */
     boolean isNew() {
         return uses.length == 0;
     }
 
-    /** Returns the shape for an object of this class at a position, if the cache has it. Otherwise returns null. */
+    /** Returns the cached {@link Shape} for objects of this class at a position; null if none is cached. */
     @Nullable
     Shape known(ReadableTypes service, Slot position) {
         for (Use use : uses) {
@@ -49,8 +52,8 @@ final class WireClass {
     }
 
     /**
-     * Returns the shape for an object of this class at a position and caches the shape. The service checks whether the
-     * class is allowed there.
+     * Returns the {@link Shape} for objects of this class at a position, and caches it. The service checks whether the
+     * class is allowed at the position.
      */
     Shape shape(ReadableTypes service, Slot position) {
         Shape shape = service.shape(name, position);
@@ -62,7 +65,7 @@ final class WireClass {
         return shape;
     }
 
-    /** Returns for each field of the definition its place in the shape, or -1. */
+    /** Returns the index in the {@link Shape} for each field of the definition; -1 for an unknown field. */
     int[] bind(Shape to) {
         Binding last = lastBinding;
         if (last == null || last.shape != to) {

@@ -10,15 +10,15 @@ interface WireForm {
     /**
      * Writes an instance.
      *
-     * @throws IOException only from serializers of hessian-lite or of users
+     * @throws IOException only from serializers of hessian-lite or of the application
      */
     void write(Object value, HessianOutput out) throws IOException;
 
-    /** Finds the forms of classes. Thread-safe. */
+    /** Finds the {@link WireForm} for a class. Thread-safe. */
     interface Lookup {
 
         /**
-         * Returns the form for a class.
+         * Returns the form that writes instances of a class.
          *
          * @throws RuntimeException if the class cannot be serialized
          */

@@ -31,9 +31,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.WireName;
 
 /**
- * Chooses the form in which a class is written. The bytes are those of the serializer that hessian-lite chooses for the
- * class. If Tern has no form for the class, that serializer itself writes the class. Exceptions always use Tern's form.
- * Thread-safe.
+ * Chooses the {@link WireForm} for a class. Tern's own forms write the same bytes as the serializer that hessian-lite
+ * chooses for the class. If Tern has no form for the class, that serializer writes the class. Exceptions always use
+ * Tern's form. Thread-safe.
  */
 final class WireForms implements WireForm.Lookup {
 
@@ -48,7 +48,7 @@ final class WireForms implements WireForm.Lookup {
             Character.class, (value, out) -> out.writeString(value.toString()),
             Date.class, (value, out) -> out.writeUTCDate(((Date) value).getTime()));
 
-    /** Tern's own forms, by the serializer that hessian-lite lists for a class. */
+    /** Tern's own forms, keyed by the serializer that hessian-lite lists for a class. */
     private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> LISTED =
             Map.ofEntries(
                     entry(List12Serializer.class, CollectionForm::copied),
@@ -84,15 +84,16 @@ final class WireForms implements WireForm.Lookup {
             return WireForms::writeCalendar;
         }
         if (Enum.class.isAssignableFrom(type) && !type.isEnum()) {
-            return of(type.getSuperclass()); // a constant with a body belongs to its enum
+            // The class is the body of an enum constant, and its superclass is the enum.
+            return of(type.getSuperclass());
         }
         WireForm own = own(type);
         return own != null ? own : RareSerializers.of(type)::writeObject;
     }
 
     /**
-     * Returns Tern's own form, or null if only hessian-lite can write the class. The checks have the same order as in
-     * hessian-lite.
+     * Returns Tern's own form for a class; null if only hessian-lite can write the class. The checks have the same
+     * order as in hessian-lite.
      */
     private static @Nullable WireForm own(Class<?> type) {
         WireForm scalar = SCALARS.get(type);
@@ -146,7 +147,7 @@ final class WireForms implements WireForm.Lookup {
         return configured != null ? configured : own != null ? own.value() : type.getName();
     }
 
-    /** Rejects classes that hessian-lite would write, but that no reader can recreate. */
+    /** Rejects classes that hessian-lite would write but that no reader can create. */
     private static void check(Class<?> type) {
         if (type.isRecord() && !Serializable.class.isAssignableFrom(type)) {
             throw new IllegalStateException(
@@ -169,8 +170,8 @@ final class WireForms implements WireForm.Lookup {
     }
 
     /**
-     * Writes a calendar. The serializer of hessian-lite counts a calendar twice, and then all later references in the
-     * message point to wrong values.
+     * Writes a calendar. hessian-lite's own serializer assigns two reference numbers to a calendar, so that all later
+     * references in the message point to wrong values.
      */
     private static void writeCalendar(Object value, HessianOutput out) throws IOException {
         out.writeObject(new CalendarHandle(value.getClass(), ((Calendar) value).getTimeInMillis()));

@@ -7,14 +7,14 @@ import java.util.Date;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Writes one field of a bean or one component of a record by its declared type. Thread-safe. */
+/** Writes one bean field or record component according to its declared type. Thread-safe. */
 final class WrittenField {
 
     private static final char TEXT = '"';
     private static final char DATE = 'T';
     private static final char BOXED_FLOAT = 'f';
 
-    /** The types of fields that are written as a plain date, regardless of the class of the value. */
+    /** The declared types that are written as a plain date, regardless of the class of the value. */
     private static final Set<Class<?>> DATES =
             Set.of(Date.class, java.sql.Date.class, java.sql.Time.class, java.sql.Timestamp.class);
 
@@ -37,7 +37,7 @@ final class WrittenField {
         return new WrittenField(field.getDeclaringClass(), field.getName(), Instances.getter(field), kind);
     }
 
-    /** Returns the writer of a record component. The values are boxed, as in hessian-lite. */
+    /** Returns the writer for a record component. The values are boxed, as in hessian-lite. */
     static WrittenField of(RecordComponent component) {
         Class<?> type = component.getType();
         return new WrittenField(

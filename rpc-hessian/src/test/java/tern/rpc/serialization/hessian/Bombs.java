@@ -13,12 +13,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages of hessian2 that are cheap to send and expensive to read. They use classes that every service accepts, and
- * classes of {@link Target}. Each message is one value.
+ * Hessian messages that are cheap to send and expensive to read. They contain classes that every service accepts, and
+ * classes that {@link Target} declares. Each message consists of one value.
  */
 public final class Bombs {
 
-    /** The types that an ordinary service declares. */
+    /** A service with the parameter and result types that an ordinary service declares. */
     public interface Target {
         @Nullable
         Object take(
@@ -31,17 +31,17 @@ public final class Bombs {
                 throws Failure;
     }
 
-    /** A large class. A sender need not send any of its fields. */
-    @SuppressWarnings("unused") // the unused fields make objects large
+    /** A class with many fields. A sender can create an instance without sending any field. */
+    @SuppressWarnings("unused") // The unused fields make objects large.
     public static class Wide implements Serializable {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, b8, b9;
         long c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, d0, d1, d2, d3, d4, d5, d6, d7, d8, d9;
     }
 
-    /** Computes its hash code from its parts. */
+    /** Computes its hash code from its components. */
     public record Pair(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
-    /** Compares by its parts. */
+    /** Compares instances by their components. */
     public record Ranked(@Nullable Ranked low, @Nullable Ranked high, int rank)
             implements Serializable, Comparable<Ranked> {
 
@@ -60,7 +60,7 @@ public final class Bombs {
         }
     }
 
-    /** Computes its hash code from the elements of an array. */
+    /** Computes its hash code from the elements of its array. */
     public static class Packed implements Serializable {
         int @Nullable [] data;
 
@@ -116,7 +116,7 @@ public final class Bombs {
 
     private Bombs() {}
 
-    /** Returns all bombs by name. Each has at most this size. */
+    /** Returns all bombs by name. Each has at most {@code size} bytes. */
     public static Map<String, byte[]> all(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
         bombs.put("sets in sets, each twice in each", sets(30));
@@ -196,7 +196,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns bombs with keys of equal hash or order, and with keys that become more expensive after they were read.
+     * Returns bombs whose keys have equal hash codes, are equal in order, or become more expensive to hash after they
+     * were read.
      */
     public static Map<String, byte[]> keys(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
@@ -219,7 +220,7 @@ public final class Bombs {
         return bombs;
     }
 
-    /** Returns keys of equal hash, of alternating classes: two longs, then a text, and so on. */
+    /** Returns a map or set whose keys have equal hash codes and alternating classes: two longs, a text, and so on. */
     private static byte[] mixedKeys(int size, int tag, String type) {
         Bytes bytes = Bytes.of().add(tag).text(type);
         int hash = equalHash(0).hashCode();
@@ -237,8 +238,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns times of equal hash. A Timestamp cannot be ordered within a hash bucket, because it is comparable to
-     * dates and not to its own class.
+     * Returns a map or set of times with equal hash codes. A hash table cannot order Timestamps in a bucket, because
+     * Timestamp implements Comparable for Date, not for itself.
      */
     private static byte[] equalTimes(int size, String type, int others) {
         Bytes bytes = Bytes.of().definition("java.sql.Timestamp", "value").definition(Pair.class.getName(), "left");
@@ -259,8 +260,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns an incomplete list that is hashed repeatedly by its own contents. The list contains an array whose hash
-     * is its identity, so the reader does not notice the recursion.
+     * Returns an incomplete list that its own elements hash repeatedly. The list contains an array, which is hashed by
+     * identity, so the reader does not detect the recursion.
      */
     private static byte[] openList(int size, boolean through) {
         Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);
@@ -272,7 +273,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Returns four nested lists. Each one refers a hundred times to the list around it. */
+    /** Returns four nested lists. Each inner list refers a hundred times to the list that encloses it. */
     private static byte[] openChain(int size) {
         Bytes bytes = Bytes.of();
         int outer = -1;
@@ -340,7 +341,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Returns a random value of these kinds, with many small values and many references. */
+    /** Returns a random value that combines parts of the bombs, with many small values and many references. */
     public static byte[] random(long seed, int size) {
         Random random = new Random(seed);
         Bytes bytes = Bytes.of();
@@ -403,7 +404,9 @@ public final class Bombs {
         }
     }
 
-    /** Returns nested sets. They are a well-known bomb for Java serialization, and are small in hessian2 too. */
+    /**
+     * Returns nested sets. They are a well-known bomb for Java serialization, and their Hessian message is small too.
+     */
     private static byte[] sets(int levels) {
         Set<Object> root = new HashSet<>();
         Set<Object> one = root;
@@ -477,7 +480,10 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Returns decimals of equal hash. The hash is 31 times the digits plus the scale. */
+    /**
+     * Returns a map whose keys are decimals with equal hash codes. The hash code is 31 times the unscaled value plus
+     * the scale.
+     */
     private static byte[] equalNumbers(int size) {
         Bytes bytes = Bytes.of().add('U').text("java.util.HashSet").definition("java.math.BigDecimal", "value");
         for (int i = 1; bytes.size() < size; i++) {
@@ -645,7 +651,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Writes hessian2 without any checks. */
+    /** Writes Hessian tokens without any checks. */
     private static final class Bytes {
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
@@ -679,7 +685,7 @@ public final class Bombs {
             return add(many);
         }
 
-        /** Repeats these bytes until the total size is reached. */
+        /** Repeats the bytes {@code some} until the message has {@code until} bytes. */
         Bytes fill(int until, int... some) {
             while (bytes.size() < until) {
                 add(some);

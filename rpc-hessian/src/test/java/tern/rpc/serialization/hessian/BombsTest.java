@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Cost;
 
-/** Figure R2 of docs/figures/promises.md for hessian2: the cost of reading the worst messages. */
+/** Figure R2 of docs/figures/promises.md for Hessian: the cost of reading the worst messages. */
 class BombsTest {
 
     private static final int MIB = 1 << 20;
@@ -38,8 +38,9 @@ class BombsTest {
     }
 
     /**
-     * Returns the allocation limit. The most expensive small value, including garbage, is a number in a set. Any reader
-     * needs more than four times the size of a message with many small values.
+     * Returns the maximum number of bytes that reading a message may allocate. The most expensive small value,
+     * including garbage, is a number in a set. Any reader needs more than four times the size of a message that
+     * consists of many small values.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * Math.min(size, MIB);
@@ -64,7 +65,7 @@ class BombsTest {
         return KEY_BOMBS.keySet().stream();
     }
 
-    /** Uses 1 MiB, because quadratic cost is visible only in large messages. */
+    /** Uses messages of 1 MiB, because quadratic cost is visible only in large messages. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("keyNames")
     void keysAreReadOrRefusedAtABoundedPrice(String name) {
@@ -97,7 +98,7 @@ class BombsTest {
         }
     }
 
-    /** Measures the strict figure for docs/figures/promises.md. */
+    /** Measures the exact figure for docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {

@@ -16,10 +16,10 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 
-/** Reads and writes single values with Tern's coder and with hessian-lite. */
+/** Reads and writes single values with Tern's reader and writer, and with those of hessian-lite. */
 final class Coding {
 
-    /** A separate class, so that only tests that compare with hessian-lite load it. */
+    /** A separate class, so that hessian-lite is loaded only in tests that compare with it. */
     private static final class Lite {
         static final SerializerFactory FACTORY = new SerializerFactory(Coding.class.getClassLoader());
     }
@@ -128,7 +128,10 @@ final class Coding {
         return HexFormat.of().formatHex(bytes);
     }
 
-    /** Converts hex digits and {@code "text"}, which is written with its length, to bytes. */
+    /**
+     * Converts a notation to bytes. The notation consists of hex digits and of {@code "text"}, which is encoded with
+     * its length.
+     */
     static byte[] bytes(String notation) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         String[] parts = notation.split("\"", -1);

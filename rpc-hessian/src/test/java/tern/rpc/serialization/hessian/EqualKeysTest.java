@@ -22,10 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests which keys of maps and elements of sets are refused, and that normal ones are accepted. */
+/** Tests which map keys and set elements are rejected, and that ordinary keys and elements are accepted. */
 class EqualKeysTest {
 
-    /** Resembles an entity: its hash uses only its id, although it refers to its parent. */
+    /** Resembles an entity. Its hash code depends only on its id, although it refers to its parent. */
     static class Child implements Serializable {
         int id;
 
@@ -66,7 +66,7 @@ class EqualKeysTest {
 
     private final Coding coding = Coding.of(Family.class);
 
-    /** Returns a text whose hash is the same for all numbers. */
+    /** Returns a different text for each number. All these texts have the same hash code. */
     private static String text(int number) {
         StringBuilder text = new StringBuilder();
         for (int bit = 0; bit < 12; bit++) {
@@ -126,7 +126,7 @@ class EqualKeysTest {
         Set<Object> equal = new LinkedHashSet<>();
         IntStream.range(0, 20_000).forEach(i -> honest.add(first.plusSeconds(i)));
         for (int day = 1; day <= 28 * 40; day++) {
-            // The hash of a LocalDateTime is the exclusive or of the hashes of its date and its time.
+            // The hash code of a LocalDateTime is the exclusive or of the hash codes of its date and its time.
             LocalDateTime date = first.plusDays(day);
             int wanted = date.toLocalDate().hashCode() ^ 0x7fff_0000;
             long nanos = Integer.toUnsignedLong(wanted);
@@ -146,9 +146,9 @@ class EqualKeysTest {
         assertThat(coding.through(new TreeMap<>(map), Object.class)).isEqualTo(map);
     }
 
-    /** The hash is a constant, as for entities whose id is assigned by the database. */
+    /** The hash code of these entities is a constant, as for entities whose id is assigned by the database. */
     @Test
-    @SuppressWarnings("unchecked") // the type that the method returns
+    @SuppressWarnings("unchecked") // The value that was sent has this type.
     void entitiesThatReferToTheirParentAreRead() {
         List<Parent> parents = new ArrayList<>();
         for (int p = 0; p < 3; p++) {

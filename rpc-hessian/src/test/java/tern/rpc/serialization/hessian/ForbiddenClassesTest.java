@@ -28,12 +28,12 @@ public class ForbiddenClassesTest {
         Evil @Nullable [] evils;
     }
 
-    /** A class that the interface declares, so it is allowed at that position. */
+    /** A class that the interface declares, so it is allowed at the position of that declaration. */
     public static class Evil implements Serializable {
         int a;
     }
 
-    /** A class in the same package that is not declared. */
+    /** A class of the same package that the interface does not declare. */
     static class HolderNeighbour implements Serializable {
         static boolean initialized;
         int a;
@@ -97,7 +97,7 @@ public class ForbiddenClassesTest {
                 .hasMessageContaining("rpc.limits.allowed-classes=" + name);
     }
 
-    /** Returns the recorded probes. Each must fail. */
+    /** Returns recorded messages that name forbidden classes. Reading each of them must fail. */
     static Stream<String> probes() {
         String evil = "com.evil.Evil";
         return Stream.of(

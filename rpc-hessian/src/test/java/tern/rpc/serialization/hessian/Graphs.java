@@ -50,10 +50,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Creates random object graphs, with cycles. */
+/** Creates random object graphs that may contain cycles. */
 final class Graphs {
 
-    /** The types that the service of these tests declares. */
+    /** A service that declares the types of the random graphs. */
     interface Graph {
         Node walk(Node start, Narrow narrow, DayOfWeek day, TimeUnit unit);
     }
@@ -137,7 +137,7 @@ final class Graphs {
         transient int ignored = 7;
     }
 
-    /** Fields that hessian-lite's reader damages, with their neighbours. */
+    /** Fields that hessian-lite's reader damages, with adjacent fields that must stay intact. */
     static class Narrow implements Serializable {
         byte before;
         float first;
@@ -382,7 +382,7 @@ final class Graphs {
         return node;
     }
 
-    @SuppressWarnings("unchecked") // the node was created with this type
+    @SuppressWarnings("unchecked") // The node was created with this type.
     private void fillContainers(Node node, int depth) {
         node.list = (List<Object>) list(depth + 1);
         node.map = new HashMap<>(Map.of("x", scalar()));
@@ -397,14 +397,14 @@ final class Graphs {
         node.at = LocalDateTime.of(2024, 2, 29, 1, 2, 3);
     }
 
-    /** Returns a builder without unused capacity, because hessian-lite would also write the unused capacity. */
+    /** Returns a builder without unused capacity, because hessian-lite also writes unused capacity. */
     private StringBuilder builder() {
         StringBuilder builder = new StringBuilder(text());
         builder.trimToSize();
         return builder;
     }
 
-    /** Returns a comparable form of values whose class does not define {@code equals}. */
+    /** Returns a value in a form that can be compared even if its class does not define {@code equals}. */
     static Object plain(Object value) {
         if (value instanceof AtomicInteger
                 || value instanceof AtomicLong

@@ -19,8 +19,8 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Figure R1 of docs/figures/promises.md for hessian2. One reader accepts or refuses each input, and then reads a valid
- * message correctly.
+ * Figure R1 of docs/figures/promises.md for Hessian. The same reader accepts or rejects each invalid input, and then
+ * reads a valid message correctly.
  */
 @Timeout(3_600)
 public class HessianFuzzTest {
@@ -43,7 +43,7 @@ public class HessianFuzzTest {
     private final Coding coding = Coding.of(Graphs.Graph.class);
     private final ObjectReader reader = coding.start(new byte[0]);
 
-    /** Fuzzes the reader alone. */
+    /** Returns a target that fuzzes only the reader. */
     public static FuzzTarget target() {
         HessianFuzzTest test = new HessianFuzzTest();
         return new FuzzTarget(test.honest(), test::feed, () -> {});
@@ -66,7 +66,7 @@ public class HessianFuzzTest {
         return honest;
     }
 
-    /** Returns tags with lengths, references, and names of allowed classes. */
+    /** Returns fragments of messages: tags with lengths, references, and names of allowed classes. */
     private static List<byte[]> pieces() {
         List<byte[]> pieces = new ArrayList<>();
         for (int tag = 0; tag < 256; tag++) {
@@ -110,7 +110,7 @@ public class HessianFuzzTest {
                 default -> reader.readObject(TYPES.get(turn / 8));
             }
         } catch (SerializationException refused) {
-            // refused as documented
+            // The reader rejects the input with the documented exception.
         }
     }
 }

@@ -68,7 +68,7 @@ class HessianWriterTest {
         }
     }
 
-    /** The writer reserves extra space for texts of wide characters, if the limit allows it. */
+    /** The writer reserves extra space for texts of wide characters if the size limit allows it. */
     @Test
     void wideTextMayFillTheMessageToItsLimit() {
         for (String text : List.of("\u6f22\u5b57".repeat(700), "\u00e9\u6f22x".repeat(40), "\u00e9".repeat(2_000))) {
@@ -119,7 +119,10 @@ class HessianWriterTest {
                 .hasMessageContaining("nested too deeply");
     }
 
-    /** Reads a response that consists of type, value and attachments. References are numbered across all of them. */
+    /**
+     * Reads a response that consists of type, value and attachments. Reference numbers continue across these three
+     * parts.
+     */
     @Test
     void valuesOfAMessageShareTheirTables() throws IOException {
         List<Object> shared = new ArrayList<>(List.of("s"));
@@ -156,7 +159,7 @@ class HessianWriterTest {
         assertThat(finished()).isEqualTo(Coding.bytes("94 05 68656c6c6f 48 \"dubbo\" \"2.0.2\" 5a"));
     }
 
-    /** hessian-lite counts a calendar twice, so its later references are wrong. */
+    /** hessian-lite assigns two reference numbers to a calendar, so its later references are wrong. */
     @Test
     void referencesAfterACalendarAreRight() {
         List<Object> shared = new ArrayList<>(List.of("s"));

@@ -119,8 +119,8 @@ class KnownDefinitionsTest {
         long first = allocated(reader, service, point, result, 1);
         long thousand = allocated(reader, service, point, result, 1_000);
 
-        // The limit includes the record and the array of its values. A definition together with its names took 700
-        // bytes.
+        // The limit includes the record and its array of values. If the definition and its names were created for each
+        // message, they would take 700 bytes.
         assertThat(thousand / 1_000).isLessThan(first).isLessThan(300);
     }
 
@@ -135,7 +135,7 @@ class KnownDefinitionsTest {
         return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
-    /** Returns a point whose fields hold 1, 2, 3 and so on. */
+    /** Returns the message of a point whose fields hold 1, 2, 3 and so on. */
     private static byte[] message(String... fields) {
         OutputBuffer bytes = new OutputBuffer();
         ScalarOutput out = new ScalarOutput(bytes);

@@ -28,7 +28,7 @@ class LimitsTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** A record whose hash code visits the objects that it refers to. */
+    /** A record whose hash code visits the objects to which it refers. */
     record Knot(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
     static class Loose implements Serializable {
@@ -79,7 +79,7 @@ class LimitsTest {
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isLessThan(256 << 10);
     }
 
-    /** Each list alone could have the announced length, but all of them together could not. */
+    /** The message has enough bytes for each announced list alone, but not for all nested lists together. */
     @Test
     void claimsInsideEachOtherAreAddedUp() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -194,7 +194,7 @@ class LimitsTest {
         return IntStream.range(0, count).mapToObj(i -> new Knot(i, 0)).collect(Collectors.toCollection(HashSet::new));
     }
 
-    /** Each list refers twice to the previous one, so hashing the last one takes 2 to the power of 60 steps. */
+    /** Each list refers twice to the previous list, so hashing the last list takes 2 to the power of 60 steps. */
     @Test
     void keyWhoseHashVisitsSharedPartsRepeatedlyIsRefused() {
         StringBuilder bytes = new StringBuilder("58 bf 78");

@@ -106,7 +106,7 @@ class MetadataTest {
                 .hasMessageContaining("longer than 65536 bytes");
     }
 
-    /** Later references count the map like any other value. */
+    /** The map takes a reference number like any other value, so later references must count it. */
     @Test
     void theMapTakesANumber() {
         ObjectReader reader = coding.start(Coding.bytes("48 5a 7a 01 73 51 91"));

@@ -12,7 +12,10 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** One-byte numbers are read and written in runs. The bytes must be the same as without runs. */
+/**
+ * Consecutive one-byte numbers of a list are read and written together. The bytes must be the same as if each number
+ * were written alone.
+ */
 class NumbersInListsTest {
 
     interface Numbers {
@@ -67,8 +70,8 @@ class NumbersInListsTest {
     }
 
     /**
-     * hessian-lite splits binary data at the end of its buffer of 8 KiB. It empties the buffer before a number that
-     * might not fit.
+     * hessian-lite splits binary data at the end of its 8 KiB buffer. It flushes the buffer before a number that might
+     * not fit.
      */
     @Test
     void runsBeforeBinaryDataAroundTheBorder() {

@@ -24,10 +24,10 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.transport.Cost;
 
 /**
- * Figure R28 of docs/figures/promises.md for the reader of hessian2. A text and a page of 15 users are read in three
- * ways: with all checks, without the removable checks, and by hessian-lite. The removable checks are the class policy,
- * the hash budget and the limits. The three variants run in turn on one thread, and the figures are medians of its CPU
- * time.
+ * Figure R28 of docs/figures/promises.md for the Hessian reader. A text and a page of 15 users are read in three
+ * variants: with all checks, without the removable checks, and by hessian-lite. The removable checks are the class
+ * policy, the hash budget and the limits. The variants run alternately on one thread, and each figure is the median of
+ * the thread's CPU time.
  */
 @Tag("figures")
 class PriceOfChecksTest {
@@ -35,7 +35,7 @@ class PriceOfChecksTest {
     private static final int ROUNDS = 31;
     private static final int READS = 2_000;
 
-    /** Cost of a whole call at client and server, from docs/figures/calls.md. */
+    /** The CPU time of a whole call on client and server, from docs/figures/calls.md. */
     private static final double ECHO_CALL_MICROS = 31;
 
     private static final double LIST_CALL_MICROS = 115;
@@ -86,7 +86,7 @@ class PriceOfChecksTest {
         }
     }
 
-    /** A budget that counts nothing. */
+    /** A budget that never rejects a key. */
     private static final class NoBudget extends HashBudget {
         NoBudget(HessianLimits limits) {
             super(limits);
@@ -94,12 +94,12 @@ class PriceOfChecksTest {
 
         @Override
         void enterKey() {
-            // no depth limit
+            // This override checks no nesting depth.
         }
 
         @Override
         void leaveKey() {
-            // no depth limit
+            // This override checks no nesting depth.
         }
 
         @Override

@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Since JDK 24 a JVM prints a warning if code uses {@code sun.misc.Unsafe}. */
+/**
+ * Tests that the JVM prints no warning about {@code sun.misc.Unsafe}. JVMs since JDK 24 print one if code uses that
+ * class.
+ */
 @Timeout(120)
 class QuietJvmTest {
 
@@ -27,7 +30,7 @@ class QuietJvmTest {
                 QuietTypes.class.getName());
         java.environment()
                 .keySet()
-                // the JVM prints these variables to standard error
+                // The JVM prints the values of these variables to standard error.
                 .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
         Process process = java.redirectOutput(out.toFile())
                 .redirectError(Redirect.to(errors.toFile()))

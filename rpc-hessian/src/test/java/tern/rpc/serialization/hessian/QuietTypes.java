@@ -57,7 +57,7 @@ public final class QuietTypes {
         TypeShapesTest.arriveAsSent().map(each -> each.get()[1]).forEach(values::add);
         Set<Class<?>> left = new HashSet<>(JdkForms.made());
         for (Object value : values) {
-            left.removeIf(type -> type.isInstance(value)); // some types have one encoding for all subclasses
+            left.removeIf(type -> type.isInstance(value)); // Some types have one encoding for all subclasses.
         }
         if (!left.isEmpty()) {
             throw new IllegalStateException("no value of " + left);

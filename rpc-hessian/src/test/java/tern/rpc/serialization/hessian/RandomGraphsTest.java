@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Uses hessian-lite as the oracle. Tern must be able to read its output, and it must be able to read Tern's output. */
+/**
+ * Compares Tern with hessian-lite. Tern must read what hessian-lite writes, and hessian-lite must read what Tern
+ * writes.
+ */
 class RandomGraphsTest {
 
     private static final int GRAPHS = 2000;
@@ -62,7 +65,7 @@ class RandomGraphsTest {
         return reader.readObject(tern.rpc.ValueType.of(Object.class));
     }
 
-    /** Compares two texts and shows only the part where they differ. */
+    /** Compares two texts. If they differ, the failure message shows only the part where they differ. */
     private static void assertAlike(int seed, String expected, String actual) {
         int same = 0;
         while (same < Math.min(expected.length(), actual.length()) && expected.charAt(same) == actual.charAt(same)) {

@@ -5,7 +5,10 @@ import java.io.InputStream;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Loads one interface itself and records the names of all other requested classes. Thread-safe. */
+/**
+ * A class loader that defines one interface itself, delegates all other requests to its parent, and records the
+ * requested names. Thread-safe.
+ */
 public final class RecordingLoader extends ClassLoader {
 
     private final String own;
@@ -16,7 +19,7 @@ public final class RecordingLoader extends ClassLoader {
         this.own = own.getName();
     }
 
-    /** Returns the same interface, loaded by a separate class loader. */
+    /** Returns a copy of the interface, loaded by a separate class loader. */
     public static Class<?> copyOf(Class<?> type) {
         try {
             return new RecordingLoader(type).loadClass(type.getName());

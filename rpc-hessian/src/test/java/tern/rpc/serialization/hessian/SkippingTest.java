@@ -10,14 +10,16 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Skips values, as the server does with arguments before the caller is authenticated (figure R26 of
+ * Tests that values can be skipped, as the server skips arguments before the caller is authenticated (figure R26 of
  * docs/figures/promises.md).
  */
 class SkippingTest {
 
     private static final int GRAPHS = 2000;
 
-    /** A class whose static initializer sets a flag of another class. */
+    /**
+     * A class whose static initializer sets a flag of another class, so that the test can detect the initialization.
+     */
     static class Loud implements Serializable {
         private static final long serialVersionUID = 1L;
 
@@ -75,8 +77,8 @@ class SkippingTest {
         RecordingLoader.asked(service).clear();
         String loud = Loud.class.getName();
         byte[] bytes = Coding.bytes("43 \"" + loud + "\" 91 \"a\" 60 91" // an object
-                + "4d \"" + loud + "\" \"a\" 91 5a" // a map of the type
-                + "71 \"[" + loud + "\" 60 92" // a list of the type with an object
+                + "4d \"" + loud + "\" \"a\" 91 5a" // a map with this class as its type
+                + "71 \"[" + loud + "\" 60 92" // a list with this class as element type, which contains an object
                 + "43 \"no.such.Type\" 90 61");
         ObjectReader reader = coding.start(bytes);
 

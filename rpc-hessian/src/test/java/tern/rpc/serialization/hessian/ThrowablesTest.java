@@ -29,7 +29,7 @@ class ThrowablesTest {
         void fail(Report report) throws OutOfStock, Rejected;
     }
 
-    /** An exception whose constructor computes the message, and whose {@code getMessage} changes it again. */
+    /** An exception whose constructor builds the message, and whose {@code getMessage} changes the message again. */
     static class OutOfStock extends Exception {
         private final int item;
         private final List<Long> others;
@@ -64,7 +64,7 @@ class ThrowablesTest {
     }
 
     /** A class that cannot be reached from the interface, and is therefore not allowed. */
-    @SuppressWarnings("UnusedVariable") // read by the writer
+    @SuppressWarnings("UnusedVariable") // The writer reads this field.
     static class Order implements Serializable {
         private final int number;
 
@@ -73,7 +73,7 @@ class ThrowablesTest {
         }
     }
 
-    @SuppressWarnings("UnusedVariable") // read by the writer
+    @SuppressWarnings("UnusedVariable") // The writer reads this field.
     static class Rejected extends Exception {
         private final Object order;
 
@@ -417,7 +417,7 @@ class ThrowablesTest {
         }
     }
 
-    /** Readers in other languages know only this name, and the package of the exception must not appear. */
+    /** Readers in other languages know the exception only by this name, so the name must not contain Tern's package. */
     @Test
     void theFailureOfAGenericCallBearsItsNameOnTheWire() {
         byte[] bytes =

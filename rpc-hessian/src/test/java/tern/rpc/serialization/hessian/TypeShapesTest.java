@@ -62,7 +62,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests which kinds of types work, by the sent value, the declared type, and the received value. */
+/** Tests which combinations of sent value, declared type and received value work. */
 class TypeShapesTest {
 
     enum Mode {
@@ -93,7 +93,7 @@ class TypeShapesTest {
 
     interface Animal extends Serializable {}
 
-    /** A record that is found by its package and its super-type, because no method declares it. */
+    /** A record that no method declares. The reader finds it through its package and its supertype. */
     record Cat(String name) implements Animal {}
 
     abstract static class Base implements Serializable {
@@ -105,7 +105,7 @@ class TypeShapesTest {
 
     /** Hides a field of its superclass. */
     static class Derived extends Base {
-        @SuppressWarnings("HidingField") // tests a hidden field
+        @SuppressWarnings("HidingField") // The test needs a hidden field.
         long same;
 
         @Nullable
@@ -141,7 +141,7 @@ class TypeShapesTest {
         }
     }
 
-    /** A record that refuses invalid values. */
+    /** A record that rejects invalid values. */
     record Percent(int value) implements Serializable {
         Percent {
             if (value < 0 || value > 100) {
@@ -234,7 +234,7 @@ class TypeShapesTest {
                 DayOfWeek day);
     }
 
-    /** Parameterized types as parameters of methods. */
+    /** A service whose method parameters have parameterized types. */
     interface Generic {
         void longs(List<Long> value);
 
@@ -503,7 +503,7 @@ class TypeShapesTest {
     @Test
     void aSubclassThatFixesTheTypeArgumentsNarrowsToo() {
         LongPage sent = new LongPage();
-        @SuppressWarnings({"unchecked", "rawtypes"}) // sends another type than the declared one
+        @SuppressWarnings({"unchecked", "rawtypes"}) // The test sends a type other than the declared one.
         List<Long> ints = (List) new ArrayList<>(List.of(1));
         sent.items = ints;
 
@@ -647,7 +647,10 @@ class TypeShapesTest {
         assertThat(read.self).isSameAs(read);
     }
 
-    /** The sender's class has one more field. It refers to the same object as a known field. */
+    /**
+     * The sender's class has one more field than the receiver's class. The additional field refers to the same object
+     * as a known field.
+     */
     @Test
     void skippedValueIsReadIfAnotherFieldRefersToIt() {
         byte[] bytes = Coding.bytes("7a 43 \"" + Bean.class.getName() + "\" 94 \"gone\" \"self\" \"longs\" \"set\" 60"

@@ -45,12 +45,12 @@ import org.junit.jupiter.api.TestFactory;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Bytes recorded from hessian-lite 4.0.4. Column 2 contains the written bytes, column 3 the value that hessian-lite
- * read back.
+ * Compares with bytes recorded from hessian-lite 4.0.4. Column 2 of the file contains the written bytes, and column 3
+ * the value that hessian-lite read back.
  */
 class VectorsTest {
 
-    /** The recorded class was nested in a class of the default package. */
+    /** The recorded class name {@code H$Pt} in hex. The class was nested in a class of the default package. */
     private static final String RECORDED_POINT = "48245074";
 
     record Point(int x, int y) implements Serializable {}
@@ -96,7 +96,10 @@ class VectorsTest {
         assertThat(read == null ? "null" : read.getClass().getName()).isEqualTo(recordedClass(row[2]));
     }
 
-    /** Returns the recorded bytes up to the class name, for classes whose fields depend on the JDK. */
+    /**
+     * Returns the recorded bytes with the class name of this test's {@code Point}. For classes whose fields depend on
+     * the JDK, returns only the bytes up to the class name.
+     */
     private static String recorded(String hex) {
         String known = hex.replaceAll("\\.\\.\\..*", "");
         for (String name : List.of("java.lang.StringBuilder", "java.math.BigInteger")) {
@@ -155,7 +158,7 @@ class VectorsTest {
 
     private static final Object NULL = new Object();
 
-    /** Returns the values in the order of the rows. */
+    /** Returns the values in the order of the rows of the file. */
     private static List<Object> values() {
         List<Object> values = new ArrayList<>();
         values.add(NULL);

@@ -54,7 +54,7 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Compares the written bytes with those of hessian-lite in the most error-prone cases. */
+/** Compares Tern's bytes with those of hessian-lite in the most error-prone cases. */
 class WrittenBytesTest {
 
     private static final int GRAPHS = 10_000;
@@ -89,7 +89,7 @@ class WrittenBytesTest {
         }
     }
 
-    /** A bean with fields of every type that hessian-lite writes as the bare value. */
+    /** A bean with fields of all types that hessian-lite writes as plain values. */
     static class Plain implements Serializable {
         int number = 70_000;
         long wide = 1L << 40;
@@ -112,7 +112,7 @@ class WrittenBytesTest {
     record Parts(byte tiny, short small, char letter, float fraction, double ratio, boolean set, Float boxed, Date at)
             implements Serializable {}
 
-    /** A class that is written as the replacement of other objects. */
+    /** A class whose instances are written in place of other objects. */
     static class Money implements Serializable {
         private final long cents;
 
@@ -127,7 +127,7 @@ class WrittenBytesTest {
 
     record Cents(long cents) implements Serializable {}
 
-    /** A class that is replaced by its target when it is written. Without a target it is not replaced. */
+    /** When an instance is written, its target replaces it. An instance without a target is written itself. */
     static class Proxy implements Serializable {
         private final @Nullable Object target;
 
@@ -194,8 +194,8 @@ class WrittenBytesTest {
     }
 
     /**
-     * hessian-lite splits binary data at the end of its buffer of 8 KiB. The fill level at which the buffer is emptied
-     * differs between kinds of values.
+     * hessian-lite splits binary data at the end of its 8 KiB buffer, and flushes the buffer before a value that might
+     * not fit. The free space that it requires depends on the kind of value.
      */
     @Test
     void binaryDataIsCutAtTheSamePlaces() {
@@ -246,7 +246,7 @@ class WrittenBytesTest {
         assertSameBytes(new ArrayList<>(Arrays.asList(money, money, new Money(5), new Money(0), new Money(0))));
     }
 
-    /** hessian-lite writes a wrong reference here. */
+    /** If two objects have the same replacement, hessian-lite writes a wrong reference. */
     @Test
     void commonReplacementOfTwoObjectsIsWrittenOnce() {
         List<String> target = new ArrayList<>(List.of("x"));
@@ -266,7 +266,10 @@ class WrittenBytesTest {
         assertSameBytes(new ArrayList<>(List.of(alone, alone, new Proxy(null), "after")));
     }
 
-    /** Few references are searched linearly, and many in a hash table. */
+    /**
+     * If a message has few values, a reference is found by comparing the values one by one; if it has many values, by a
+     * hash table.
+     */
     @Test
     void referencesAmongMany() {
         for (int count : new int[] {1, 15, 16, 17, 18, 127, 128, 129, 130, 511, 513, 5_000}) {
@@ -285,7 +288,10 @@ class WrittenBytesTest {
         }
     }
 
-    /** Two classes of the same name may have different fields. hessian-lite treats them as one class. */
+    /**
+     * Two classes with the same name, from different class loaders, may have different fields. hessian-lite treats them
+     * as one class.
+     */
     @Test
     void classesOfOneNameAreDefinedEach() throws ReflectiveOperationException {
         List<Object> values = new ArrayList<>();
@@ -358,9 +364,7 @@ class WrittenBytesTest {
         return builder;
     }
 
-    /**
-     * The unused capacity of a builder must not be sent, because it may contain the rest of a text that was cut off.
-     */
+    /** The unused capacity of a builder must not be sent, because it may contain deleted text. */
     @Test
     void buildersTravelWithoutTheirUnusedRoom() {
         for (String text : List.of("", "Ada", "caf\u00e9 \u00ff", "\u0100", "\ud83d\ude00", "x\ude00\ud83d")) {
@@ -403,7 +407,7 @@ class WrittenBytesTest {
                 .toList());
     }
 
-    /** Uses one writer and one array for all graphs. Writing some of the graphs fails. */
+    /** Writes all graphs with one writer and one array. Writing fails for some of the graphs. */
     @Test
     void randomGraphsThroughOneWriterThatFailsNowAndThen() {
         Random random = new Random(5);
@@ -457,8 +461,8 @@ class WrittenBytesTest {
             writeAgain(beans);
         }
 
-        // Each bean allocates only a character that becomes a text, and a list with its iterator. Its twelve other
-        // fields allocate nothing.
+        // In each bean, only the character, which becomes a text, and the list, which needs an iterator, allocate
+        // memory. The other twelve fields allocate nothing.
         assertThat((THREADS.getCurrentThreadAllocatedBytes() - before) / rounds / beans.size())
                 .isLessThan(200);
     }

@@ -11,7 +11,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Decodes the arguments of a method from a request's body. Thread-safe. */
+/** Decodes the arguments of a method from the body of a request. Thread-safe. */
 final class BodyArguments {
 
     private static final Object[] NONE = {};
@@ -22,7 +22,10 @@ final class BodyArguments {
     private final Position[] parameters;
     private final Map<String, Integer> byName = new HashMap<>();
 
-    /** The quoted name of the only parameter, if it is a bean without a property of this name; otherwise null. */
+    /**
+     * The quoted name of the only parameter, if the parameter's type is a bean without a property of the same name;
+     * otherwise null.
+     */
     private final byte @Nullable [] wrapping;
 
     BodyArguments(JsonMapper mapper, String fullName, List<String> names, Position[] parameters) {
@@ -62,7 +65,7 @@ final class BodyArguments {
         };
     }
 
-    /** Rejects arguments for a method without parameters, because they must be meant for another method. */
+    /** Rejects arguments for a method without parameters, because the sender must have meant another method. */
     private void checkNone(byte[] json, int offset, int length) {
         if (length == 0) {
             return;
@@ -79,7 +82,7 @@ final class BodyArguments {
         }
     }
 
-    /** Decodes a text that consists of one value. */
+    /** Decodes a text that consists of exactly one value. */
     @Nullable
     Object value(Position position, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -114,9 +117,9 @@ final class BodyArguments {
     }
 
     /**
-     * Decodes a bean, or an object whose only member is the bean under the parameter's name, as the arguments of a
-     * method with several parameters are sent. If such an object were decoded as the bean itself, all properties would
-     * be null.
+     * Decodes the only argument from a bean, or from an object whose only member has the parameter's name and contains
+     * the bean. Senders use the second form for methods with several parameters. If that object were decoded as the
+     * bean itself, all properties of the bean would be null.
      */
     private @Nullable Object wrappedOrValue(Position only, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -134,7 +137,7 @@ final class BodyArguments {
         return value(only, json, offset, length);
     }
 
-    /** Whether the text is an object whose first name is this one. White space may precede the name. */
+    /** Whether the text is an object whose first member has this name. White space before the name is allowed. */
     private static boolean beginsWith(byte[] quoted, byte[] json, int offset, int length) {
         int end = offset + length;
         int at = afterSpace(json, offset, end);
@@ -153,7 +156,10 @@ final class BodyArguments {
         return at;
     }
 
-    /** Tries to decode the value first, because only the deserializer knows whether its type accepts an array. */
+    /**
+     * Decodes the argument from a value, or from an array whose only element is the value. Tries the value first,
+     * because only the deserializer knows whether its type accepts an array.
+     */
     private @Nullable Object valueOrElement(JsonParser parser, Position only, byte[] json, int offset, int length) {
         try {
             return rest(parser, only);
@@ -168,7 +174,7 @@ final class BodyArguments {
         }
     }
 
-    /** Decodes the value at the current token, which must be the last. */
+    /** Decodes the value at the current token, and rejects further tokens. */
     private @Nullable Object rest(JsonParser parser, Position position) {
         Object value = position.read(parser);
         checkEnd(parser);

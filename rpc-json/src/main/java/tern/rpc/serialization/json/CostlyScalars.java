@@ -18,18 +18,21 @@ import tools.jackson.databind.type.ArrayType;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Limits expensive scalars. Numbers and times may be sent as text. Jackson matches such text against a pattern before
- * it checks any limit, which takes quadratic time. A decimal with a huge exponent fills the heap at its first addition.
- * {@code Class} is rejected.
+ * Limits scalars that are expensive to decode. If a number or time is sent as text, Jackson matches the text against a
+ * pattern before it checks any limit, which takes quadratic time. An addition to a decimal with a huge exponent would
+ * fill the heap. A {@code java.lang.Class} is never decoded.
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    /** Maximum length of a time. It suffices for every time with its zone. */
+    /** Maximum number of characters of a time that is sent as text. Every time with a zone is shorter. */
     private static final int MAX_TIME = 100;
 
-    /** Maximum number of digits before the decimal point. It equals the number of digits of the largest long. */
+    /**
+     * Maximum number of digits before the decimal point of a time in seconds. The largest long has this number of
+     * digits.
+     */
     private static final int MAX_SECOND_DIGITS = 19;
 
     private final int digits;
@@ -73,7 +76,9 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects seconds that are out of range or have a huge exponent. Jackson would decode them as 1970. */
+    /**
+     * Rejects a time in seconds that is out of range or has a huge exponent. Jackson would decode such a time as 1970.
+     */
     private static void checkTime(BigDecimal seconds, int digits) {
         boolean large = seconds.signum() != 0 && (long) seconds.precision() - seconds.scale() > MAX_SECOND_DIGITS;
         if (large || seconds.scale() > digits) {
@@ -81,7 +86,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects numbers that are too large for the type. Infinity must be sent by name. */
+    /** Rejects numbers that are too large for their type. Infinity must be sent by name. */
     private static void checkInfinite(JsonParser parser) {
         if ((parser.currentToken() != null && parser.currentToken().isNumeric())
                 || (parser.hasToken(JsonToken.VALUE_STRING) && hasDigit(parser.getString()))) {
@@ -131,7 +136,10 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** A deserializer for arrays of primitive elements, which have no deserializer of their own. */
+    /**
+     * Limits the numbers in arrays of primitive types. Jackson uses no deserializer for the elements of such arrays, so
+     * {@link Bounded} cannot check them.
+     */
     private static final class BoundedElements extends DelegatingDeserializer {
         private final int textLength;
 
@@ -178,7 +186,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects class names, which must never load a class. */
+    /** Rejects values of type {@code java.lang.Class}, so that JSON never loads a class. */
     private static final class Refused extends DelegatingDeserializer {
 
         Refused(ValueDeserializer<?> delegate) {

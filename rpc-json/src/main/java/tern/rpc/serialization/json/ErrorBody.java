@@ -17,7 +17,7 @@ final class ErrorBody {
 
     private ErrorBody() {}
 
-    /** Returns null if the body has another form. */
+    /** Returns the decoded error; null if the body does not have the form of an error. */
     static @Nullable JsonError read(JsonMapper mapper, byte[] json, int offset, int length) {
         JsonNode body;
         try {

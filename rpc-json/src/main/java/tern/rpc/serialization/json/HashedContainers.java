@@ -31,9 +31,10 @@ import tools.jackson.databind.type.CollectionType;
 import tools.jackson.databind.type.MapType;
 
 /**
- * Limits sets and maps with keys whose hashes a sender can make equal. A hash table copes with equal hashes of ordered
- * keys, such as text and numbers. Other keys are compared with all earlier ones. Containers that would take quadratic
- * time for any content are filled in one step.
+ * Limits sets and maps whose keys a sender can give equal hash codes. A hash table remains fast if such keys have an
+ * order, as texts and numbers do. Keys without an order are compared with every earlier key of the same hash code.
+ * Containers whose filling always takes quadratic time are filled in one step, from another container that is decoded
+ * first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
@@ -70,7 +71,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         if (!set && raw != CopyOnWriteArraySet.class) {
             return deserializer;
         }
-        // A CopyOnWriteArraySet compares its elements one by one, but Jackson fills it from the decoded set.
+        // A CopyOnWriteArraySet compares an added element with all others, but Jackson fills it in one step from a
+        // decoded set.
         Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
@@ -87,20 +89,20 @@ final class HashedContainers extends ValueDeserializerModifier {
                 && raw != Hashtable.class) {
             return deserializer;
         }
-        // Keys without a declared type are text. A Hashtable searches its chains from the start.
+        // Keys without a declared type are texts. A Hashtable searches keys with equal hash codes one by one.
         Kind kind = raw == Hashtable.class
                 ? Kind.COMPOSITE
                 : type.getKeyType().isJavaLangObject() ? Kind.ORDERED : Kind.of(type.getKeyType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
 
-    /** The way in which a hash table handles equal hashes of a class. */
+    /** How a hash table handles keys of one class that have equal hash codes. */
     private enum Kind {
-        /** The table builds a tree. */
+        /** The keys have an order, so the table arranges them in a tree. */
         ORDERED,
         /**
-         * The table builds no tree, but all instances are small. Examples are times that are comparable to a
-         * super-type.
+         * The keys have no order for the table, which searches them one by one, but each key is small. Examples are
+         * times whose supertype, not the class itself, implements Comparable.
          */
         SCALAR,
         COMPOSITE;
@@ -149,7 +151,7 @@ final class HashedContainers extends ValueDeserializerModifier {
             return COLLECTIONS.getOrDefault(kindOfSet(), LinkedHashSet::new).apply(counted);
         }
 
-        /** The class that Jackson creates for an interface. */
+        /** Returns the class that Jackson creates if the declared type is an interface. */
         private Class<?> kindOfMap() {
             return !type.isAssignableFrom(LinkedHashMap.class) && type.isAssignableFrom(ConcurrentHashMap.class)
                     ? ConcurrentHashMap.class
@@ -166,11 +168,11 @@ final class HashedContainers extends ValueDeserializerModifier {
         }
     }
 
-    /** The counts for one container. */
+    /** The counters for one container. */
     private static final class Count {
         private static final int PLACES = 1 << 12;
 
-        /** Containers up to this size are not counted. */
+        /** Composite keys are counted only in containers with at least this number of keys. */
         private static final int FEW = 32;
 
         private final JsonLimits limits;
@@ -212,8 +214,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         }
 
         /**
-         * Counts a composite key. It is compared with all earlier keys of the same hash, and the difference may be in
-         * the last part.
+         * Adds the cost of a composite key. The table compares the key with all earlier keys of the same hash code, and
+         * each comparison may have to visit the whole key.
          */
         private void composite(@Nullable Object key) {
             long now = position();

@@ -14,7 +14,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The codec of one method, based on Jackson. Its types are resolved once. */
+/** The JSON codec of one method, based on Jackson. The types of the method are resolved once, not per call. */
 final class JacksonMethod implements JsonMethod {
 
     private final JsonMapper mapper;
@@ -25,9 +25,7 @@ final class JacksonMethod implements JsonMethod {
     private final QueryArguments query;
     private final List<String> warnings = new ArrayList<>();
 
-    /**
-     * @param textMapper a copy of the mapper that also converts text to numbers
-     */
+    /** @param textMapper a copy of the mapper that also accepts texts as numbers */
     JacksonMethod(MethodDescriptor method, JsonMapper mapper, JsonMapper textMapper) {
         this.mapper = mapper;
         this.fullName = method.fullName();
@@ -52,7 +50,7 @@ final class JacksonMethod implements JsonMethod {
         this.query = new QueryArguments(mapper, names, texts);
     }
 
-    /** Whether the class file lacks parameter names. */
+    /** Whether the class file of the method's interface lacks parameter names. */
     private static boolean lacksNames(MethodDescriptor method) {
         Method java = method.javaMethod();
         return java != null

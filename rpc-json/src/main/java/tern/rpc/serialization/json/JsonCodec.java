@@ -12,14 +12,15 @@ import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Encodes and decodes arguments and results of methods as JSON. Thread-safe. It uses a copy of the user's mapper with
- * its modules, mix-ins, naming and visibility. Rules that both sides must share are fixed: dates are RFC 3339 text,
- * enums are names, null properties are omitted, {@code byte[]} is base64, {@code BigDecimal} is a plain number, and
- * protobuf messages have their canonical form. A repeated name in one object is rejected, and JSON never names classes.
+ * Encodes and decodes arguments and results of methods as JSON. Thread-safe. Uses a copy of the application's mapper
+ * with its modules, mix-ins, naming strategy and visibility settings. Rules that both sides must share cannot be
+ * changed: dates are RFC 3339 texts, enums are names, null properties are omitted, {@code byte[]} is base64, {@code
+ * BigDecimal} is a plain number, and protobuf messages have their canonical form. An object with a repeated name is
+ * rejected. JSON cannot name Java classes.
  */
 public final class JsonCodec implements JsonFormat {
 
-    /** Whether the optional module for protobuf messages is present. */
+    /** Whether the optional module for protobuf messages is on the class path. */
     private static final boolean MESSAGES = isPresent("tern.rpc.serialization.protobuf.ProtobufCodec");
 
     private final JsonMapper mapper;
@@ -34,7 +35,7 @@ public final class JsonCodec implements JsonFormat {
     /**
      * Creates a codec with a copy of the mapper.
      *
-     * @throws IllegalArgumentException if the mapper has default typing
+     * @throws IllegalArgumentException if default typing is enabled in the mapper
      */
     public JsonCodec(JsonMapper mapper, JsonLimits limits) {
         this.mapper = WireMapper.of(mapper, limits, MESSAGES ? new ProtobufCodec() : null);

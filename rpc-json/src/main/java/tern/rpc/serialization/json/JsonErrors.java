@@ -18,8 +18,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
- * Describes failures without values, because values may be secrets and failures are logged. Jackson's messages and
- * causes quote values, so neither is kept.
+ * Describes failures without the values that caused them, because values may be secrets and failures are logged.
+ * Jackson's messages and causes quote values, so neither is used.
  */
 final class JsonErrors {
 
@@ -29,7 +29,7 @@ final class JsonErrors {
 
     private JsonErrors() {}
 
-    /** @param expected the declared type at that position, if one is being decoded */
+    /** @param expected the declared type at the position; null if no value is being decoded */
     static SerializationException reading(String position, @Nullable String expected, RuntimeException failure) {
         if (failure instanceof SerializationException told) {
             return told;
@@ -70,7 +70,7 @@ final class JsonErrors {
         return "expected " + (type != null ? type.getTypeName() : declared) + constants(type);
     }
 
-    /** The constants of an enum, as in {@code , one of RED, GREEN}; empty for other types. */
+    /** Returns the constants of an enum, as in {@code , one of RED, GREEN}; an empty text for other types. */
     private static String constants(@Nullable Class<?> type) {
         Object[] constants = type == null ? null : type.getEnumConstants();
         if (constants == null || constants.length == 0) {
@@ -101,7 +101,9 @@ final class JsonErrors {
         return "not JSON" + place;
     }
 
-    /** A failure of a class that Jackson does not support, or of user code. */
+    /**
+     * Returns the exception for a class that Jackson cannot handle, or for an exception that application code threw.
+     */
     private static SerializationException other(String where, String what, RuntimeException failure) {
         if (failure instanceof InvalidDefinitionException definition) {
             return new SerializationException(where + ": " + definition.getOriginalMessage());
@@ -128,8 +130,8 @@ final class JsonErrors {
     }
 
     /**
-     * The path of the failure, as in {@code at $.lines[3].amount}; empty at the root. Keys of maps are data, so they
-     * are shown as {@code *}.
+     * Returns the path of the failure, as in {@code at $.lines[3].amount}; an empty text at the root. Keys of maps are
+     * data, so they appear as {@code *}.
      */
     private static String path(RuntimeException failure) {
         if (!(failure instanceof JacksonException jackson) || jackson.getPath().isEmpty()) {

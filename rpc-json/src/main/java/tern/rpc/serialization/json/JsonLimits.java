@@ -3,16 +3,17 @@ package tern.rpc.serialization.json;
 import tern.rpc.serialization.KeyLimits;
 
 /**
- * The limits for decoding one JSON text. The receiver limits its length. Immutable.
+ * Upper limits for decoding one JSON text. The length of the text is limited by its receiver. Immutable.
  *
  * @param depth the nesting depth of arrays and objects, 1 to 512
- * @param numberDigits the number of characters of a number, and of digits of a {@code BigInteger} or {@code BigDecimal}
- *     without exponent
+ * @param numberDigits the number of characters of a number; for a {@code BigInteger} or {@code BigDecimal}, the number
+ *     of digits written without an exponent
  * @param nameLength the number of characters of a member's name
- * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not text, numbers or similar
- * @param equalKeys the number of such keys that have the same hash and that a hash table cannot order
- * @param keySteps the number of characters of a set's elements that may be compared with others, counted for each
- *     comparison
+ * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not texts, numbers or similar
+ *     scalars
+ * @param equalKeys the number of keys in one container that have equal hash codes and that a hash table cannot order
+ * @param keySteps the total number of characters compared when the elements of one set or the keys of one map are
+ *     compared with each other
  */
 public record JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys, int equalKeys, long keySteps) {
 
@@ -29,7 +30,7 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
         }
     }
 
-    /** Creates limits with 256 keys of equal hash and 64 Mi steps. */
+    /** Creates limits that allow 256 keys with equal hash codes and 64 Mi key steps. */
     public JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys) {
         this(
                 depth,
@@ -41,8 +42,8 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
     }
 
     /**
-     * The defaults: depth 64, numbers of 100 digits, names of 1,024 characters, 1,000 non-scalar keys, 256 keys of
-     * equal hash.
+     * Returns the defaults: depth 64, numbers of 100 digits, names of 1,024 characters, 1,000 non-scalar keys, 256 keys
+     * with equal hash codes and 64 Mi key steps.
      */
     public static JsonLimits defaults() {
         return DEFAULTS;

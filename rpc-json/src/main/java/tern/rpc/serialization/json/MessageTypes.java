@@ -24,8 +24,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.ser.Serializers;
 
 /**
- * Protobuf messages in their canonical JSON form, at any position. Jackson's parser reads the text of a message first,
- * so the same limits apply to all JSON.
+ * Encodes and decodes protobuf messages in their canonical JSON form, at any position in a value. Jackson's parser
+ * reads the text of a message first, so messages have the same limits as all JSON.
  */
 final class MessageTypes {
 
@@ -70,8 +70,8 @@ final class MessageTypes {
     private static final class MessageReader extends ValueDeserializer<Object> {
 
         /**
-         * Maximum length of a text of digits only. protobuf-java-util accepts text for a number field and parses it in
-         * quadratic time.
+         * Maximum length of a text that consists of digits only. protobuf-java-util accepts such a text for a number
+         * field and parses it in quadratic time.
          */
         private static final int MAX_NUMERAL = 4096;
 
@@ -104,7 +104,10 @@ final class MessageTypes {
             }
         }
 
-        /** Returns a value for {@code null} if the message is {@code google.protobuf.Value}, where null is a value. */
+        /**
+         * Returns the message for {@code null} if the message class is {@code google.protobuf.Value}, in which null is
+         * a value; otherwise returns null.
+         */
         @Override
         public @Nullable Object getNullValue(DeserializationContext context) {
             return type.getName().equals("com.google.protobuf.Value") ? messages.fromJson(type, "null") : null;

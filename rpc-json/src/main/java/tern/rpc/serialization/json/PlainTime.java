@@ -9,13 +9,13 @@ import tools.jackson.databind.BeanProperty;
 import tools.jackson.databind.DatabindContext;
 
 /**
- * Dates and times in the usual form, {@code 2024-01-02} and {@code 2024-01-02T03:04:05.678} (ISO 8601, RFC 3339),
- * without the JDK's formatters, which took half of the time for decoding an object with three times. Other forms, such
- * as years of five digits, are not supported here.
+ * Encodes and decodes dates and times in the usual form, {@code 2024-01-02} and {@code 2024-01-02T03:04:05.678} (ISO
+ * 8601, RFC 3339). The JDK's formatters are not used: they took half of the time needed to decode an object with three
+ * times. Other forms, such as years of five digits, are not supported here.
  */
 final class PlainTime {
 
-    /** The length of the longest form: {@code 2024-01-02T03:04:05.123456789}. */
+    /** The length of the longest supported text: {@code 2024-01-02T03:04:05.123456789}. */
     static final int MAX_LENGTH = 29;
 
     private static final int DATE_LENGTH = 10;
@@ -27,7 +27,7 @@ final class PlainTime {
 
     private PlainTime() {}
 
-    /** Whether this form applies: no format is set, neither for the property nor for the type. */
+    /** Whether values of the type have the usual form: neither the property nor the type sets a format. */
     static boolean isWanted(DatabindContext context, @Nullable BeanProperty property, Class<?> type) {
         JsonFormat.Value format = property == null
                 ? context.getConfig().getDefaultPropertyFormat(type)
@@ -35,7 +35,7 @@ final class PlainTime {
         return format == null || format.equals(JsonFormat.Value.empty());
     }
 
-    /** The date; null if the text has another form or is no valid date. */
+    /** Returns the date; null if the text has another form or is not a valid date. */
     static @Nullable LocalDate date(char[] text, int from, int length) {
         if (length != DATE_LENGTH || text[from + 4] != '-' || text[from + 7] != '-') {
             return null;
@@ -53,7 +53,10 @@ final class PlainTime {
         }
     }
 
-    /** The time; null if the text has another form or is no valid time. Seconds and their fraction are optional. */
+    /**
+     * Returns the date and time; null if the text has another form or is not valid. Seconds and their fraction are
+     * optional.
+     */
     static @Nullable LocalDateTime dateTime(char[] text, int from, int length) {
         if (length < MINUTE_LENGTH || length > MAX_LENGTH || text[from + 10] != 'T' || text[from + 13] != ':') {
             return null;
@@ -102,12 +105,16 @@ final class PlainTime {
         return number;
     }
 
-    /** Whether the date has this form. */
+    /** Whether the date can be written in the usual form. */
     static boolean fits(LocalDate date) {
         return date.getYear() >= 0 && date.getYear() <= MAX_YEAR;
     }
 
-    /** @return the number of written characters */
+    /**
+     * Writes the date.
+     *
+     * @return the number of characters written
+     */
     static int write(LocalDate date, char[] text) {
         digits(date.getYear(), text, 0, 4);
         text[4] = '-';
@@ -117,7 +124,7 @@ final class PlainTime {
         return DATE_LENGTH;
     }
 
-    /** Writes the time with seconds, and with as many digits of their fraction as needed. */
+    /** Writes the time with seconds, and with as many digits of the fraction as needed. */
     static int write(LocalDateTime time, char[] text) {
         write(time.toLocalDate(), text);
         text[10] = 'T';

@@ -14,7 +14,10 @@ import tools.jackson.databind.deser.std.DelegatingDeserializer;
 import tools.jackson.databind.ext.javatime.deser.LocalDateDeserializer;
 import tools.jackson.databind.ext.javatime.deser.LocalDateTimeDeserializer;
 
-/** Decodes dates and times with {@link PlainTime} wherever Jackson would use this form by default. */
+/**
+ * Decodes dates and times with {@link PlainTime} if Jackson would use its default form. Jackson decodes all other
+ * values.
+ */
 final class PlainTimesRead extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;

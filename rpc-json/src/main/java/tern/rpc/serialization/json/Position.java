@@ -21,21 +21,24 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * A parameter or the result of a method, with Jackson's information about its type, which is computed once. Immutable.
+ * A parameter or the result of a method, with Jackson's information about its type. The information is computed once.
+ * Immutable.
  */
 final class Position {
 
-    /** The kind of type. It distinguishes a value from an array or object that contains the value. */
+    /**
+     * The kind of a type. It determines whether JSON contains the value itself, or an array or object around the value.
+     */
     enum Kind {
         /** A {@code String} or {@code CharSequence}, which accepts only JSON strings. */
         TEXT,
-        /** One JSON string, number or boolean. */
+        /** A type whose JSON form is one string, number or boolean. */
         SCALAR,
-        /** A scalar that may also be an array of numbers, such as {@code byte[]} or a date. */
+        /** A scalar type whose JSON form may also be an array of numbers, such as {@code byte[]} or a date. */
         SCALAR_OR_NUMBERS,
-        /** A type whose values are arrays. */
+        /** A type whose JSON form is an array. */
         ARRAY,
-        /** Beans, maps, messages, and types with deserializers of the user. */
+        /** Beans, maps, protobuf messages, and types with deserializers of the application. */
         OTHER
     }
 
@@ -47,14 +50,17 @@ final class Position {
     private final ObjectWriter writer;
     private final ObjectWriter anyWriter;
 
-    /** The class that {@link #writer} accepts; null if it accepts all. */
+    /** The class that {@link #writer} accepts; null if it accepts all classes. */
     private final @Nullable Class<?> written;
 
     private final boolean holdsText;
     private final @Nullable BeanDeserializerBase bean;
     private final @Nullable String problem;
 
-    /** @param where the place, for example {@code UserService/getUser, parameter 1 (id)} */
+    /**
+     * @param where the description of the position in error messages, for example {@code UserService/getUser, parameter
+     *     1 (id)}
+     */
     Position(JsonMapper mapper, ValueType value, String where) {
         JavaType type = mapper.constructType(value.generic());
         this.where = where;
@@ -104,7 +110,7 @@ final class Position {
         this.problem = other.problem;
     }
 
-    /** Returns the same position for values that are sent as separate texts. */
+    /** Returns this position for values that are sent as separate texts, such as query parameters. */
     Position forText(JsonMapper textMapper) {
         return new Position(
                 this,
@@ -136,7 +142,7 @@ final class Position {
         return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
     }
 
-    /** Whether the type is a bean with known properties that do not include this one. */
+    /** Whether the type is a bean that has properties, but none with this name. */
     boolean lacks(String property) {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }
@@ -146,7 +152,7 @@ final class Position {
         return holdsText;
     }
 
-    /** The reason why values of this type cannot be decoded, or null. */
+    /** The reason why values of this type cannot be decoded; null if they can be decoded. */
     @Nullable
     String problem() {
         return problem;
@@ -169,7 +175,11 @@ final class Position {
         }
     }
 
-    /** The value that replaces a missing value. */
+    /**
+     * Returns the value to use if the argument is missing.
+     *
+     * @throws SerializationException if the type is primitive
+     */
     @Nullable
     Object missing() {
         if (primitive) {

@@ -10,8 +10,8 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Decodes the arguments of a method from query parameters or a form. They are converted to JSON text, which is then
- * decoded within the limits of JSON. Thread-safe.
+ * Decodes the arguments of a method from query parameters or a form. The parameters are first converted to JSON text,
+ * which is then decoded with the usual limits for JSON. Thread-safe.
  */
 final class QueryArguments {
 
@@ -19,7 +19,7 @@ final class QueryArguments {
     private final List<String> names;
     private final Position[] parameters;
 
-    /** @param parameters positions that convert text to numbers and single values to lists */
+    /** @param parameters the positions of the parameters, which accept texts as numbers and single values as lists */
     QueryArguments(JsonMapper mapper, List<String> names, Position[] parameters) {
         this.mapper = mapper;
         this.names = names;
@@ -43,7 +43,9 @@ final class QueryArguments {
         return arguments;
     }
 
-    /** Decodes a bean or map from the query parameters that are not arguments themselves. */
+    /**
+     * Decodes a bean or map whose properties are the query parameters that do not belong to other method parameters.
+     */
     private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
         Map<String, List<String>> properties = new HashMap<>(query);
         properties.keySet().removeAll(names);
@@ -82,10 +84,7 @@ final class QueryArguments {
         });
     }
 
-    /**
-     * Whether the text is a bean or a list in JSON. Applies only to types for which ordinary text cannot look like
-     * this.
-     */
+    /** Whether the text is a bean or a list in JSON. Always false for types whose ordinary texts may look like JSON. */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {
             case TEXT, SCALAR, SCALAR_OR_NUMBERS -> false;

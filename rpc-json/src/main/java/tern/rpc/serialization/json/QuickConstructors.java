@@ -16,8 +16,9 @@ import tools.jackson.databind.deser.std.StdValueInstantiator;
 import tools.jackson.databind.introspect.AnnotatedConstructor;
 
 /**
- * Calls constructors with arguments, as for records, through a handle that is created once. Jackson adapts a handle to
- * the number of arguments at each call, which costs more than decoding the arguments. Thread-safe.
+ * Calls constructors with arguments, such as those of records, through a method handle that is created once per class.
+ * Jackson adapts a handle to the number of arguments at each call, which costs more than decoding the arguments.
+ * Thread-safe.
  */
 final class QuickConstructors implements ValueInstantiators {
 
@@ -57,7 +58,7 @@ final class QuickConstructors implements ValueInstantiators {
     private static final class Quick extends ValueInstantiator.Delegating {
         private static final long serialVersionUID = 1L;
 
-        @SuppressWarnings("serial") // these mappers are never serialized
+        @SuppressWarnings("serial") // These mappers are never serialized.
         private final MethodHandle constructor;
 
         Quick(ValueInstantiator made, MethodHandle constructor) {
@@ -79,7 +80,8 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                return delegate().createFromObjectWith(context, arguments); // also fails, but reports the position
+                // Jackson's own call fails as well, but its exception contains the position.
+                return delegate().createFromObjectWith(context, arguments);
             }
         }
 

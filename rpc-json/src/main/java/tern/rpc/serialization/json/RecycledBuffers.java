@@ -5,14 +5,14 @@ import tools.jackson.core.util.BufferRecycler;
 import tools.jackson.core.util.RecyclerPool;
 
 /**
- * A pool of Jackson's text buffers. Jackson's own pool is one queue for all threads, and it creates a node for each
- * returned buffer. Thread-safe.
+ * A pool of Jackson's text buffers. It replaces Jackson's own pool, which is one queue for all threads and allocates a
+ * node for each returned buffer. Thread-safe.
  */
 final class RecycledBuffers implements RecyclerPool<BufferRecycler> {
 
     private static final long serialVersionUID = 1L;
 
-    @SuppressWarnings("serial") // these mappers are never serialized
+    @SuppressWarnings("serial") // These mappers are never serialized.
     private final StripedPool<BufferRecycler> kept = new StripedPool<>();
 
     @Override

@@ -13,13 +13,16 @@ import tools.jackson.databind.deser.ValueInstantiators;
 import tools.jackson.databind.deser.bean.PropertyValueBuffer;
 
 /**
- * Limits the memory that small JSON may occupy. An empty object takes three bytes of text but the memory of all fields
- * of its class. In addition to a few words each, all objects of one argument together may take one MiB and four times
- * the text read so far. Classes with few fields are not counted. Thread-safe.
+ * Limits the memory of the objects that are decoded from a JSON text, because an empty object is three bytes of text
+ * but takes memory for every field of its class. The objects of one argument may take 1 MiB plus four times the number
+ * of bytes of text read so far. The first {@link #FREE_BYTES} bytes of each object are not counted. Thread-safe.
  */
 final class RoomOfObjects implements ValueInstantiators {
 
-    /** The memory of an object that does not count. Objects with few fields are not useful for an attack. */
+    /**
+     * The number of bytes of each object that are not counted. Objects that need no more than this are useless for an
+     * attack.
+     */
     static final int FREE_BYTES = 24;
 
     private static final long SPARE_BYTES = 1 << 20;
@@ -41,7 +44,7 @@ final class RoomOfObjects implements ValueInstantiators {
         return room > 0 ? new Counting(made, room) : made;
     }
 
-    /** The approximate size of an instance, with references of four bytes. */
+    /** Returns the approximate size of an instance in bytes. A reference is assumed to take four bytes. */
     static int roomOf(Class<?> type) {
         int bytes = HEADER_BYTES;
         for (Class<?> part = type; part != null; part = part.getSuperclass()) {
@@ -64,7 +67,7 @@ final class RoomOfObjects implements ValueInstantiators {
         return type == short.class || type == char.class ? Short.BYTES : REFERENCE_BYTES;
     }
 
-    /** The memory that the objects of one argument use, stored in the decoding context. */
+    /** The memory that the objects of one argument take so far. Stored as an attribute of the decoding context. */
     private static final class Taken {
         private long bytes;
         private long allowed = SPARE_BYTES;
@@ -81,7 +84,10 @@ final class RoomOfObjects implements ValueInstantiators {
             }
         }
 
-        /** Reads the position in the text. This is expensive, so it is done only on demand. */
+        /**
+         * Computes the limit from the current position in the text. Getting the position is expensive, so this runs
+         * only when the previous limit is exceeded.
+         */
         private void look(DeserializationContext context) {
             long sent = Math.max(0, context.getParser().currentLocation().getByteOffset());
             allowed = SPARE_BYTES + BYTES_FOR_EACH_SENT * sent;

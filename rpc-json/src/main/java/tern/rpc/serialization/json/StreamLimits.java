@@ -4,7 +4,7 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamWriteConstraints;
 import tools.jackson.core.exc.StreamConstraintsException;
 
-/** Applies {@link JsonLimits} to Jackson's parsers and generators, with Tern's messages. */
+/** Applies {@link JsonLimits} to Jackson's parsers and generators, with Tern's error messages. */
 final class StreamLimits {
 
     private StreamLimits() {}
@@ -57,7 +57,10 @@ final class StreamLimits {
             }
         }
 
-        /** Limits the scale, because eight characters could otherwise represent an integer of 100,000 digits. */
+        /**
+         * Limits the scale of a number. Otherwise a number of eight characters could represent an integer of 100,000
+         * digits.
+         */
         @Override
         public void validateBigIntegerScale(int scale) {
             if (scale > _maxNumLen || scale < -_maxNumLen) {

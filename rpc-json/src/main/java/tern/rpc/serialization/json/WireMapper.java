@@ -20,23 +20,26 @@ import tools.jackson.databind.jsontype.PolymorphicTypeValidator;
 import tools.jackson.databind.util.StdDateFormat;
 
 /**
- * The user's mapper with the rules of the wire protocol. Modules, mix-ins, naming and visibility remain those of the
- * user. Dates, enums, numbers, bytes and compact output follow the protocol, because the other side relies on them.
+ * Creates a copy of the application's mapper with the rules of the wire protocol. Modules, mix-ins, naming strategy and
+ * visibility settings are copied unchanged. Dates, enums, numbers, bytes and compact output follow the protocol,
+ * because the peer relies on them.
  */
 final class WireMapper extends JsonMapper.Builder {
 
     private static final Base64Variant BASE64 =
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
 
-    /** Copies a mapper with another factory. Jackson has no method for this. */
+    /** Copies a mapper, but with a different factory. Jackson has no method for this. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
         super((StateImpl) user.rebuild().saveStateApplyModules());
         _streamFactory = factory;
     }
 
     /**
-     * @param messages null if there are no methods on protobuf messages
-     * @throws IllegalArgumentException if the mapper lets JSON name classes
+     * Creates the mapper.
+     *
+     * @param messages the codec for protobuf messages; null if protobuf is not supported
+     * @throws IllegalArgumentException if the mapper allows JSON to name classes
      */
     static JsonMapper of(JsonMapper user, JsonLimits limits, @Nullable ProtobufCodec messages) {
         JavaType any = user.constructType(Object.class);
@@ -67,12 +70,13 @@ final class WireMapper extends JsonMapper.Builder {
                         EnumFeature.WRITE_ENUMS_USING_TO_STRING,
                         EnumFeature.WRITE_ENUMS_TO_LOWERCASE,
                         EnumFeature.WRITE_ENUMS_USING_INDEX)
-                // A separate call, because Jackson applies a list to the kind of its first feature.
+                // The call is separate, because Jackson derives the kind of all features in a call from the first one.
                 .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
-                // A field that an older caller does not know must not break it. Null arguments are rejected elsewhere.
+                // If an older caller omits a field or sends null for it, decoding must not fail. Null arguments are
+                // rejected elsewhere.
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
-                // JsonMethod decodes several values of one text, and itself checks the end of the text.
+                // JsonMethod decodes several values from one text, and checks for the end of the text itself.
                 .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.UNWRAP_ROOT_VALUE)
                 .disable(
                         SerializationFeature.WRAP_ROOT_VALUE,
@@ -81,14 +85,17 @@ final class WireMapper extends JsonMapper.Builder {
                 .build();
     }
 
-    /** Omits null properties, unless the user has decided otherwise. */
+    /** Omits null properties, unless the application has configured another rule. */
     private static JsonInclude.Value withoutNulls(JsonInclude.Value user) {
         return user.getValueInclusion() == JsonInclude.Include.USE_DEFAULTS
                 ? user.withValueInclusion(JsonInclude.Include.NON_NULL)
                 : user;
     }
 
-    /** Rejects class names in JSON for annotated classes. Names of a fixed list of subtypes are not checked here. */
+    /**
+     * Rejects class names in JSON for classes with {@code @JsonTypeInfo}. Jackson does not call this validator for
+     * names from a fixed list of subtypes.
+     */
     private static final class NoClassNames extends PolymorphicTypeValidator {
         private static final long serialVersionUID = 1L;
 

@@ -6,8 +6,8 @@ import tools.jackson.core.Version;
 import tools.jackson.databind.JacksonModule;
 
 /**
- * The additions to the user's mapper: protobuf messages, fast forms of times, and limits for types that hostile text
- * could make expensive.
+ * A Jackson module with Tern's additions to the application's mapper: protobuf messages, fast encoding of times, and
+ * limits for types that malicious text could make expensive.
  */
 final class WireTypes extends JacksonModule {
 
@@ -37,9 +37,9 @@ final class WireTypes extends JacksonModule {
         }
         context.addDeserializerModifier(new CostlyScalars(limits));
         context.addDeserializerModifier(new HashedContainers(limits));
-        context.addDeserializerModifier(new PlainTimesRead()); // the modifier that is added last is called first
+        context.addDeserializerModifier(new PlainTimesRead()); // Jackson calls the last added modifier first.
         context.addSerializerModifier(new PlainTimesWritten());
         context.addValueInstantiators(new RoomOfObjects());
-        context.addValueInstantiators(new QuickConstructors()); // called before the other one
+        context.addValueInstantiators(new QuickConstructors()); // Jackson calls QuickConstructors before RoomOfObjects.
     }
 }

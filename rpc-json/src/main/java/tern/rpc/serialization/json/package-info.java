@@ -1,4 +1,4 @@
-/** Java values as JSON, through the application's Jackson mapper with additional limits. Needs Jackson 3. */
+/** Encodes Java values as JSON with the application's Jackson mapper and additional limits. Needs Jackson 3. */
 @NullMarked
 package tern.rpc.serialization.json;
 

@@ -21,7 +21,10 @@ import tern.rpc.StreamObserver;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The sources of arguments, in the order of docs/wire-protocol.md 4.2, and the restrictions of Connect. */
+/**
+ * Tests from which part of a request body each argument is read (docs/wire-protocol.md 4.2), and the restrictions of
+ * Connect.
+ */
 class BodyArgumentsTest {
 
     enum Color {

@@ -46,14 +46,14 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests input that an unauthenticated peer may send. */
+/** Tests malicious input, which an unauthenticated peer may send. */
 class HostileJsonTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     record Node(String name, Node next, Map<String, Integer> counts) {}
 
-    /** All instances have the same hash and no order. */
+    /** All instances have the same hash code, and they have no order. */
     record Clash(int number) {
         @Override
         public int hashCode() {
@@ -346,8 +346,8 @@ class HostileJsonTest {
     }
 
     /**
-     * The promised time is 100 ms for one MiB. The test reads a quarter of that and allows ten times the time, because
-     * the machine may be slow.
+     * The promise is 100 ms for one MiB. The test reads a quarter of a MiB and allows ten times the promised time,
+     * because the machine may be slow.
      */
     @ParameterizedTest
     @Timeout(60)

@@ -30,8 +30,8 @@ import tern.rpc.transport.FuzzTarget;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Figures R1 and R2 of docs/figures/promises.md for JSON: the cost of the worst texts, and robustness against all other
- * texts.
+ * Figures R1 and R2 of docs/figures/promises.md for JSON: the cost of decoding the worst texts, and robustness against
+ * all other invalid texts.
  */
 @Timeout(3_600)
 public class JsonBombsTest {
@@ -42,7 +42,7 @@ public class JsonBombsTest {
 
     record Node(String name, Node next, Map<String, Integer> counts, List<Node> nodes) {}
 
-    /** A large class. A sender need not send any of its fields. */
+    /** A class with many fields. A sender can create an instance without sending any field. */
     record Wide(
             long a,
             long b,
@@ -180,8 +180,8 @@ public class JsonBombsTest {
     }
 
     /**
-     * Returns the allocation limit. The most expensive element per byte is an entry of a map whose keys have equal
-     * hashes.
+     * Returns the maximum number of bytes that decoding a text may allocate. The most expensive element per byte is an
+     * entry of a map whose keys have equal hash codes.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 160L * Math.min(size, MIB);
@@ -298,7 +298,7 @@ public class JsonBombsTest {
             try {
                 read.readArguments(bytes, 0, bytes.length, false);
             } catch (RuntimeException refused) {
-                // the reader may refuse or accept the text; only its cost is tested
+                // The decoder may reject or accept the text; the test checks only the cost.
             }
         });
 
@@ -321,7 +321,7 @@ public class JsonBombsTest {
         }
     }
 
-    /** Fuzzes the arguments of several methods. */
+    /** Returns a target that fuzzes the arguments of several methods. */
     public static FuzzTarget target() {
         return new FuzzTarget(honest(), new JsonBombsTest()::readByOne, () -> {});
     }

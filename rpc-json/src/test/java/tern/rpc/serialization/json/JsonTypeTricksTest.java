@@ -24,8 +24,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 /**
- * Figure R5 of docs/figures/promises.md for JSON: tests names of dangerous classes in every form in which a library may
- * read a class name.
+ * Figure R5 of docs/figures/promises.md for JSON: tests that JSON cannot name dangerous classes, in any form in which a
+ * library may read a class name.
  */
 class JsonTypeTricksTest {
 
@@ -77,7 +77,7 @@ class JsonTypeTricksTest {
             .map(codec::method)
             .toList();
 
-    /** Records the classes that are requested from the class loader that Jackson tries first. */
+    /** Records the class names that are requested from the context class loader, which Jackson tries first. */
     private static final class Asked extends ClassLoader {
         private final Set<String> names = ConcurrentHashMap.newKeySet();
 
@@ -117,7 +117,7 @@ class JsonTypeTricksTest {
         return tricks;
     }
 
-    /** Returns texts with the trick as the whole value and inside of other values. */
+    /** Returns texts that contain the class name as the whole value and inside other values. */
     private static List<String> places(String trick) {
         return List.of(
                 trick,
@@ -182,7 +182,7 @@ class JsonTypeTricksTest {
         }
     }
 
-    /** Ensures that the test can fail. */
+    /** Proves that these tests can detect a mapper that loads classes by name. */
     @Test
     void mapperThatFollowsClassNamesIsReported() {
         JsonMapper follows = JsonMapper.builder()
@@ -196,7 +196,7 @@ class JsonTypeTricksTest {
         try {
             follows.readValue("[\"" + name + "\",{}]", Object.class);
         } catch (RuntimeException refused) {
-            // the class does not exist
+            // The class does not exist.
         }
 
         assertThat(asked.names).contains(name);

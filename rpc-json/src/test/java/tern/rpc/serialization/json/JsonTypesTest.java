@@ -29,7 +29,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Values must be the same after writing and reading. */
+/** Values must be equal after encoding and decoding. */
 class JsonTypesTest {
 
     enum Color {
@@ -48,7 +48,7 @@ class JsonTypesTest {
 
     record Page<T>(List<Result<T>> items, Map<String, T> byName) {}
 
-    /** A class with getters and setters, as in old contracts. */
+    /** A class with getters and setters, as in old service interfaces. */
     static class Bean {
         private String name;
         private boolean active;

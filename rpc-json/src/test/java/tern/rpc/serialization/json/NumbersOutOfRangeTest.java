@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.ServiceDescriptor;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A number that its type cannot represent must be refused and never changed. */
+/** A number that the declared type cannot represent must be rejected, never changed. */
 class NumbersOutOfRangeTest {
 
     record Times(

@@ -18,7 +18,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Compares dates and times with Jackson's results. */
+/** Compares encoded and decoded dates and times with Jackson's results. */
 class PlainTimeTest {
 
     record Times(

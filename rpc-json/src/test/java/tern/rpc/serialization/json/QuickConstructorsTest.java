@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.serialization.SerializationException;
 
-/** Constructors with arguments must be called as Jackson calls them. */
+/** Tests that constructors with arguments get the same arguments as from Jackson. */
 class QuickConstructorsTest {
 
     private record Primitives(

@@ -11,7 +11,7 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Calls a method of a service with text. */
+/** Encodes and decodes the arguments and results of one method as texts. */
 final class Texts {
 
     private static final int ROOM = 16 << 20;
@@ -35,7 +35,7 @@ final class Texts {
         return method;
     }
 
-    /** Reads from the middle of an array, as a transport does. */
+    /** Decodes from the middle of an array, as a transport does. */
     @Nullable
     Object[] arguments(String json) {
         return arguments(json, false);

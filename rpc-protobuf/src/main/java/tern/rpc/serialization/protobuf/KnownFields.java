@@ -13,18 +13,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields that the parser of a message class knows, by number and wire type. The fields inside a field are computed
- * when it is first used. Thread-safe.
+ * The fields that the parser of a message class knows, by number and wire type. The fields of a nested message are
+ * computed when they are first used. Thread-safe.
  */
 final class KnownFields {
 
-    /** The fields of a group without a class. */
+    /** The fields of an unknown group. None of them is known. */
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
-    /** An unknown field, a field with inner fields, or a field whose number takes more than one byte. */
+    /**
+     * The value for an unknown field, a field that contains other fields, a closed enum, or a field whose tag takes
+     * more than one byte.
+     */
     static final byte OTHER = 0;
 
-    /** A field with one of these wire types, of which only the end matters. */
+    /** The value for a known field with the wire type VARINT. Only the end of such a field must be found. */
     static final byte VARINT = 1;
 
     static final byte FIXED32 = 2;
@@ -34,7 +37,7 @@ final class KnownFields {
     private final boolean keepsUnknown;
     private final byte[] plain = new byte[1 << Byte.SIZE]; // indexed by a tag of one byte
     private final int[] numbers; // ascending
-    private final Field[] fields; // in the order of their numbers
+    private final Field[] fields; // in ascending order of their numbers
 
     private KnownFields(boolean keepsUnknown, List<FieldDescriptor> fields, Map<Descriptor, KnownFields> others) {
         this.keepsUnknown = keepsUnknown;
@@ -71,22 +74,26 @@ final class KnownFields {
                         others));
     }
 
-    /** Whether unknown fields are kept. This is false for an entry of a map, whose parser skips them. */
+    /** Whether the parser keeps unknown fields. False for an entry of a map, whose parser skips them. */
     boolean keepsUnknown() {
         return keepsUnknown;
     }
 
     /**
-     * The wire type of the known field that begins with this byte; {@link #OTHER} if the byte does not determine it.
+     * Returns the wire type of the known field that begins with this byte. Returns {@link #OTHER} if the byte does not
+     * determine the wire type.
      */
     byte plain(byte first) {
         return plain[first & 0xFF];
     }
 
-    /** The field that the parser would decode here; null if the parser does not know it, or not with this wire type. */
+    /**
+     * Returns the field that the parser would decode for this tag; null if the parser does not know the number, or
+     * expects another wire type.
+     */
     @Nullable
     Field field(int number, int wireType) {
-        int place = number - 1; // most messages number their fields from one without gaps
+        int place = number - 1; // Most messages number their fields from one without gaps.
         if (place < 0 || place >= numbers.length || numbers[place] != number) {
             place = Arrays.binarySearch(numbers, number);
         }
@@ -101,7 +108,8 @@ final class KnownFields {
         private final @Nullable EnumDescriptor closedEnum;
         private final @Nullable Descriptor message;
         private final Map<Descriptor, KnownFields> others;
-        private @Nullable KnownFields inside; // any thread may compute it; all threads compute the same
+        // Any thread may compute the value, and all threads compute the same value.
+        private @Nullable KnownFields inside;
 
         private Field(FieldDescriptor field, Map<Descriptor, KnownFields> others) {
             this.wireType = field.getLiteType().getWireType();
@@ -117,7 +125,7 @@ final class KnownFields {
             return given == wireType || (packable && given == WireFormat.WIRETYPE_LENGTH_DELIMITED);
         }
 
-        /** The fields inside a message or a group; null for other fields. */
+        /** Returns the fields of a nested message or group; null for other fields. */
         @Nullable
         KnownFields inside() {
             if (inside == null && message != null) {
@@ -134,7 +142,10 @@ final class KnownFields {
             return closedEnum != null;
         }
 
-        /** Whether the parser keeps this number as the value of the field. If not, it becomes an unknown field. */
+        /**
+         * Whether the parser keeps this number as the value of the field. If false, the parser stores the number as an
+         * unknown field.
+         */
         boolean hasValue(int number) {
             return closedEnum == null || closedEnum.findValueByNumber(number) != null;
         }

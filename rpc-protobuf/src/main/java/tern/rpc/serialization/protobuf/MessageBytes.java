@@ -42,7 +42,7 @@ final class MessageBytes {
         return MessageLite.class.isAssignableFrom(type);
     }
 
-    /** @param warnings called for each message with dropped fields, by the thread that decodes it */
+    /** @param warnings called on the decoding thread for each message whose unknown fields are dropped */
     static MessageBytes of(Class<?> type, Consumer<String> warnings) {
         try {
             return new MessageBytes(
@@ -71,8 +71,8 @@ final class MessageBytes {
     }
 
     /**
-     * The parser. It keeps unknown fields, so that they can be forwarded, unless there are too many ({@link
-     * UnknownFields}).
+     * Returns the parser for a message. The parser keeps unknown fields, so that they can be forwarded, unless there
+     * are too many of them ({@link UnknownFields}).
      */
     private Parser<? extends MessageLite> parserFor(byte[] bytes, int offset, int length) {
         if (known == null || !UnknownFields.canBeTooMany(length)) {

@@ -9,8 +9,8 @@ import com.google.protobuf.util.JsonFormat;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The canonical JSON form of one message class. This is the only class that uses protobuf-java-util. An {@code Any} in
- * it may contain messages that the file of the class declares or imports. Thread-safe.
+ * The canonical JSON form of one message class. Only this class uses protobuf-java-util. A field of type {@code Any}
+ * may contain messages that the file of the class declares or imports. Thread-safe.
  */
 final class MessageJson {
 
@@ -29,9 +29,9 @@ final class MessageJson {
     }
 
     /**
-     * Creates the converter of a class.
+     * Creates the converter for a message class.
      *
-     * @throws SerializationException if the class has no such form
+     * @throws SerializationException if the class has no canonical JSON form
      */
     static MessageJson of(MessageLite defaultInstance) {
         return new MessageJson(full(defaultInstance));
@@ -42,7 +42,7 @@ final class MessageJson {
         try {
             parser.merge(json, builder);
         } catch (InvalidProtocolBufferException e) {
-            // The cause is left out, because its message would contain the value.
+            // The cause is omitted, because its message would contain the value.
             throw new SerializationException("not the JSON form of message " + name);
         }
         if (!builder.isInitialized()) {

@@ -7,12 +7,12 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Encodes and decodes protobuf messages, in binary and in their canonical JSON form. Thread-safe. A message class is
- * prepared at its first use.
+ * Encodes and decodes protobuf messages, in binary and in their canonical JSON form. Thread-safe. Each message class is
+ * prepared when it is first used.
  *
- * <p>This class loads without protobuf on the class path. Without protobuf, no class counts as a message, and no other
- * method may be called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; if it is missing, an
- * exception says so.
+ * <p>This class loads without protobuf on the class path. {@link #isMessage} then returns false for every class, and no
+ * other method may be called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; if that library
+ * is missing, an exception says so.
  */
 public final class ProtobufCodec {
 
@@ -61,7 +61,9 @@ public final class ProtobufCodec {
         }
     }
 
-    /** Whether values of this declared type are protobuf messages. Always false without protobuf. */
+    /**
+     * Whether values of this declared type are protobuf messages. Always false if protobuf is not on the class path.
+     */
     public static boolean isMessage(Class<?> type) {
         return MESSAGES && MessageBytes.isMessage(type);
     }
@@ -69,19 +71,20 @@ public final class ProtobufCodec {
     /**
      * Prepares a class for {@link #parse}.
      *
-     * @throws IllegalArgumentException if it is not a generated message class
+     * @throws IllegalArgumentException if the class is not a generated message class
      */
     public void prepare(Class<?> type) {
         types.get(type);
     }
 
     /**
-     * Decodes one message of a class for which {@link #isMessage} is true. Unknown fields are kept and encoded again
-     * with the message. If there are more than 4,096 of them plus one for every 16 bytes, all are dropped with a
-     * warning. Consecutive fields with the same number count as one. Lite messages keep all unknown fields.
+     * Decodes one message of a class for which {@link #isMessage} returns true. Unknown fields are kept and encoded
+     * again with the message. If their number exceeds 4,096 plus one for every 16 bytes of the message, all are dropped
+     * with a warning. Consecutive fields with the same number count as one. Lite messages keep all unknown fields.
      *
-     * @throws SerializationException if the bytes are not such a message, nest deeper than 64 messages, or contain too
-     *     many unknown enum numbers that are not kept (proto2): more than 4,096 plus one for every 8 bytes
+     * @throws SerializationException if the bytes are not a message of the class, if messages are nested deeper than
+     *     64, or if there are too many unknown enum numbers that the parser stores as unknown fields (proto2): more
+     *     than 4,096 plus one for every 8 bytes
      * @throws IllegalArgumentException if the class is not a generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {
@@ -89,9 +92,9 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Encodes one message as a block of exactly its size.
+     * Encodes one message. Reserves exactly its size in the buffer.
      *
-     * @throws tern.rpc.serialization.MessageTooLargeException if it exceeds the buffer's limit
+     * @throws tern.rpc.serialization.MessageTooLargeException if the message exceeds the buffer's limit
      * @throws SerializationException if a required field is missing
      */
     public void write(Object message, OutputBuffer out) {
@@ -99,11 +102,11 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Decodes the canonical JSON form. Unknown fields are skipped. The text must already be within the limits for JSON,
-     * which {@code JsonCodec} checks.
+     * Decodes the canonical JSON form. Unknown fields are skipped. The caller must have checked the text against the
+     * limits for JSON, as {@code JsonCodec} does.
      *
-     * @throws SerializationException if the text is not the JSON form of such a message, or the library for it is
-     *     missing
+     * @throws SerializationException if the text is not the JSON form of a message of this class, or if
+     *     protobuf-java-util is missing
      */
     public Object fromJson(Class<?> type, String json) {
         checkJsonForm(type);
@@ -111,9 +114,9 @@ public final class ProtobufCodec {
     }
 
     /**
-     * The canonical JSON form, without white space.
+     * Returns the canonical JSON form without white space.
      *
-     * @throws SerializationException if the message has no such form, or the library for it is missing
+     * @throws SerializationException if the message has no canonical JSON form, or if protobuf-java-util is missing
      */
     public String toJson(Object message) {
         checkJsonForm(message.getClass());
@@ -123,7 +126,7 @@ public final class ProtobufCodec {
     /**
      * Checks that {@link #fromJson} and {@link #toJson} will work for this class.
      *
-     * @throws SerializationException naming the jar that is missing
+     * @throws SerializationException if they will not; the message names the missing jar
      */
     public static void checkJsonForm(Class<?> type) {
         if (!JSON_FORM) {

@@ -4,21 +4,21 @@ import com.google.protobuf.DescriptorProtos.MethodOptions.IdempotencyLevel;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the option {@code idempotency_level} of a method in a {@code .proto} file. */
+/** Reads the option {@code idempotency_level} of a method, which its {@code .proto} file declares. */
 public final class SideEffects {
 
     private SideEffects() {}
 
     /**
-     * Whether a call changes nothing.
+     * Whether a call of the method changes nothing.
      *
-     * @param descriptor a method descriptor of protobuf; any other object has no option
+     * @param descriptor a protobuf method descriptor; the result is false for any other object
      */
     public static boolean hasNone(@Nullable Object descriptor) {
         return level(descriptor) == IdempotencyLevel.NO_SIDE_EFFECTS;
     }
 
-    /** Whether a repeated call has no further effect. */
+    /** Whether a repeated call of the method has no further effect. */
     public static boolean isIdempotent(@Nullable Object descriptor) {
         return level(descriptor) != IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
     }

@@ -3,29 +3,30 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * Counts the unknown fields of a message in one pass over its bytes, without creating objects. Invalid bytes end the
- * count, because the parser also stops there. In doubtful cases the count continues.
+ * Counts the unknown fields of a message in one pass over its bytes, without creating objects. The count ends at
+ * invalid bytes, because the parser stops there too. If it is unclear whether the parser stops, the count continues.
  *
- * <p>protobuf keeps unknown fields in a tree for each message, which takes at least half a kilobyte for the two bytes
- * of a field. Honest messages contain some from newer peers, so the limits grow with the size of the message.
+ * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
+ * field of two bytes. Messages from newer peers legitimately contain some unknown fields, so the limits grow with the
+ * size of the message.
  */
 final class UnknownFields {
 
     /**
-     * This number of unknown fields is always allowed, regardless of the size. They cost some milliseconds and two MiB.
+     * The number of unknown fields that are allowed in a message of any size. They cost a few milliseconds and 2 MiB.
      */
     private static final int FREE = 4_096;
 
     /**
-     * Beyond that, one unknown field is kept for this number of bytes. A small message has about this number of bytes
-     * in its other fields.
+     * Above {@link #FREE}, one unknown field is kept for this number of bytes in the message. The known fields of a
+     * small message take about this number of bytes.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
-    /** Beyond that, one message with an unknown enum number is accepted for this number of bytes. */
+    /** Above {@link #FREE}, one message with an unknown enum number is accepted for this number of bytes. */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
-    /** The minimum size of a counted unknown field on the wire. */
+    /** The minimum encoded size of an unknown field, in bytes. */
     private static final int MIN_BYTES = 2;
 
     private final byte[] bytes;
@@ -46,7 +47,7 @@ final class UnknownFields {
         return unknown;
     }
 
-    /** Whether a message of this size can contain too many unknown fields. If not, counting is unnecessary. */
+    /** Whether a message of this length can contain too many unknown fields. If false, counting is unnecessary. */
     static boolean canBeTooMany(int length) {
         return length > MIN_BYTES * FREE;
     }
@@ -65,8 +66,8 @@ final class UnknownFields {
     }
 
     /**
-     * The number of messages with an unknown enum number. The parser keeps such numbers even if it drops unknown
-     * fields.
+     * The number of messages that contain an unknown enum number. The parser keeps such numbers even if it drops
+     * unknown fields.
      */
     int messagesWithValues() {
         return messagesWithValues;
@@ -76,9 +77,7 @@ final class UnknownFields {
         return FREE + length / BYTES_OF_A_MESSAGE;
     }
 
-    /**
-     * @param group the number of the group whose end tag ends this message; zero if the message ends with its bytes
-     */
+    /** @param group the number of the group whose end tag ends this message; zero if the message ends at {@code end} */
     private void message(KnownFields known, int end, int group, int depth) {
         if (depth > ProtobufCodec.MAX_DEPTH) {
             stop();
@@ -119,7 +118,7 @@ final class UnknownFields {
         }
     }
 
-    /** Skips the most common fields in a loop that keeps the position in a local variable. */
+    /** Skips consecutive fields that need no check, in a loop that keeps the position in a local variable. */
     private void passOverPlain(KnownFields known, int end) {
         int at = position;
         int next = at;
@@ -130,7 +129,9 @@ final class UnknownFields {
         position = next == end ? end : at;
     }
 
-    /** Returns the position after a common field; Integer.MAX_VALUE if the field must be checked in detail. */
+    /**
+     * Returns the position after a field that needs no check; Integer.MAX_VALUE if the field must be checked in detail.
+     */
     private int behindPlain(KnownFields known, int at, int end) {
         byte[] in = bytes;
         int next = at + 1;
@@ -197,7 +198,7 @@ final class UnknownFields {
         }
     }
 
-    /** Returns the end of a part whose length comes next. */
+    /** Reads a length, and returns the end of the bytes that have this length. */
     private int endOfPart(int end) {
         int count = varint(end);
         if (count < 0 || count > end - position) {
@@ -207,7 +208,7 @@ final class UnknownFields {
         return position + count;
     }
 
-    /** Returns the low 32 bits of a number of at most ten bytes. */
+    /** Reads a number of at most ten bytes and returns its low 32 bits. */
     private int varint(int end) {
         int value = 0;
         for (int shift = 0; shift < 70 && position < end; shift += 7) {
@@ -223,7 +224,7 @@ final class UnknownFields {
         return 0;
     }
 
-    /** Ends all loops by moving to the last position, because no part of the message ends later. */
+    /** Ends all loops by moving the position beyond the end of every part. */
     private void stop() {
         position = Integer.MAX_VALUE;
     }

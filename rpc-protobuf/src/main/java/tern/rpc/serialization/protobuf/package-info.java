@@ -1,7 +1,4 @@
-/**
- * Protobuf messages as bytes and in their JSON form. This package can be used even if protobuf is not on the class
- * path.
- */
+/** Protobuf messages in binary and JSON form. This package can be used even if protobuf is not on the class path. */
 @NullMarked
 package tern.rpc.serialization.protobuf;
 

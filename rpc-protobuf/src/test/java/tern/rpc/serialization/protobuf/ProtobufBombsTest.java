@@ -40,8 +40,8 @@ import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of the worst bytes, and robustness against all
- * others.
+ * Figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of decoding the worst bytes, and robustness
+ * against all other invalid bytes.
  */
 @Timeout(3_600)
 class ProtobufBombsTest {
@@ -114,7 +114,7 @@ class ProtobufBombsTest {
         return all.toByteArray();
     }
 
-    /** Returns a field nested in itself. Each level adds a few bytes. */
+    /** Returns a field that contains itself {@code levels} times. Each level adds a few bytes. */
     private static byte[] nested(int number, int levels, byte[] inside) {
         byte[] bytes = inside;
         for (int i = 0; i < levels; i++) {
@@ -185,8 +185,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Returns the maximum number of kept unknown fields: fields of four bytes, one per sixteen bytes, with empty
-     * messages in between.
+     * Returns a message with the maximum number of unknown fields that are kept: 4,096, plus one for every 16 bytes.
+     * Empty messages fill the bytes between them.
      */
     private static byte[] asManyAsAreKept(int size, int number) {
         byte[] strange = field(number, bytes(13 << 3, 1));
@@ -207,7 +207,7 @@ class ProtobufBombsTest {
         return SMALL_BOMBS.keySet().stream();
     }
 
-    /** Returns null if the bytes were refused. */
+    /** Returns the decoded message; null if the bytes were rejected. */
     private @Nullable Message read(Class<?> type, byte[] bomb) {
         try {
             return (Message) codec.parse(type, bomb, 0, bomb.length);
@@ -218,8 +218,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Returns the allocation limit. Two bytes can create a message of any size of its class, and a builder of the same
-     * size.
+     * Returns the maximum number of bytes that decoding a message may allocate. Two encoded bytes can create a message
+     * object of the size of its class, and a builder of the same size.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * size;
@@ -238,7 +238,7 @@ class ProtobufBombsTest {
         }
     }
 
-    /** Measures the strict figure for docs/figures/promises.md. */
+    /** Measures the exact figure for docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {
@@ -274,8 +274,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Repeats expensive runs. The first runs are interpreted code and touch new pages of the heap, which can cost more
-     * than protobuf itself.
+     * Repeats an expensive run and returns the smallest cost. The first runs execute interpreted code and touch new
+     * heap pages, which can cost more than protobuf itself.
      */
     private static Cost leastOfEnough(Runnable work, int size) {
         Cost least = Cost.least(3, work);
@@ -292,7 +292,7 @@ class ProtobufBombsTest {
     void messagesInsideMessagesAreCountedInEveryForm() {
         byte[] list = new byte[0];
         for (int i = 0; i < 33; i++) {
-            list = field(6, field(1, list)); // fields Value.list_value and ListValue.values
+            list = field(6, field(1, list)); // the fields Value.list_value and ListValue.values
         }
         byte[] lists = list;
         byte[] groups = repeated(200, i -> bytes(0xa3, 0x06));
@@ -353,7 +353,7 @@ class ProtobufBombsTest {
         });
     }
 
-    /** Returns the number of sets of unknown fields in a message. */
+    /** Returns the number of UnknownFieldSets in a message. */
     private static int sets(Message message) {
         int sets = sets(message.getUnknownFields());
         for (Object value : message.getAllFields().values()) {

@@ -23,12 +23,12 @@ import tern.rpc.serialization.protobuf.test.skew.Palette;
 import tern.rpc.serialization.protobuf.test.skew.Row;
 import tern.rpc.serialization.protobuf.test.skew.Skew;
 
-/** Tests which fields count as unknown, and the reaction to too many unknown fields. */
+/** Tests which fields count as unknown, and what happens if there are too many. */
 class UnknownFieldsTest {
 
     private static final int NEW_COLOUR = 77;
 
-    /** A field that no message here declares. */
+    /** An unknown field with a number that no message in this test declares. */
     private static final UnknownFieldSet NEW = numbers(9_000);
 
     private final List<String> warnings = new ArrayList<>();
@@ -62,7 +62,9 @@ class UnknownFieldsTest {
         return bytes;
     }
 
-    /** Returns a list of rows with names of this length and the given content. */
+    /**
+     * Returns a list of {@code count} rows with the given content. The name of each row has {@code letters} letters.
+     */
     private static byte[] rows(int count, int letters, Row row) {
         Row named = letters == 0
                 ? row
@@ -193,7 +195,7 @@ class UnknownFieldsTest {
                 .isEqualTo(1);
     }
 
-    /** The parser keeps no unknown fields of a map entry and creates no set for them. */
+    /** The parser of a map entry skips unknown fields and creates no set for them. */
     @Test
     void entriesOfMapsHaveNone() {
         byte[] entryOfThree = bytes(0x12, 5, 0x0a, 1, 'k', 0x18, 1);
@@ -253,10 +255,10 @@ class UnknownFieldsTest {
         }
         for (byte[] bytes : new byte[][] {
             bytes(0x00), // invalid field number
-            bytes(0x0a, 0x7f), // longer than the message
+            bytes(0x0a, 0x7f), // a length beyond the end of the message
             bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), // negative length
             bytes(0x7f), // invalid wire type
-            bytes(0x7c), // end of a group that was not started
+            bytes(0x7c), // the end of a group that never started
             bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) // invalid number
         }) {
             assertThat(count(Page.getDefaultInstance(), bytes).fields()).isLessThanOrEqualTo(1);
@@ -265,7 +267,8 @@ class UnknownFieldsTest {
 
     @Test
     void unknownFieldsAreKeptUpToTheBoundAndDroppedAboveIt() {
-        int most = 6_553; // rows of six bytes: 4,096 are always allowed, and 16 more for every six of them
+        // The rows have six bytes each. The limit allows 4,096 unknown fields plus one for every 16 bytes.
+        int most = 6_553;
         byte[] asMany = rows(most, 0, strange());
         byte[] oneMore = rows(most + 1, 0, strange());
 

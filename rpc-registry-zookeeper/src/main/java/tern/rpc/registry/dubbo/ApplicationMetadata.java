@@ -16,7 +16,7 @@ import tern.rpc.registry.JsonWriter;
 /**
  * The services of one revision of an application.
  *
- * @param services by {@link Service#key()}, sorted
+ * @param services the services by {@link Service#key()}, sorted by key
  */
 public record ApplicationMetadata(String application, String revision, Map<String, Service> services) {
 
@@ -25,9 +25,9 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
     /**
      * One service over one protocol.
      *
-     * @param group empty if there is none
-     * @param version empty if there is none
-     * @param port 0 for the port of the protocol in the entry of the process
+     * @param group the group; empty if there is none
+     * @param version the version; empty if there is none
+     * @param port the port; 0 for the port that the entry of the process gives for the protocol
      */
     public record Service(
             String name,
@@ -42,7 +42,7 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
             parameters = Collections.unmodifiableMap(new TreeMap<>(parameters));
         }
 
-        /** The key {@code group/interface:version:protocol}. Missing parts are left out. */
+        /** The key {@code group/interface:version:protocol}. Missing parts are omitted. */
         public String key() {
             return new ServiceKey(name, group, version) + ":" + protocol;
         }
@@ -52,14 +52,14 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
         services = Collections.unmodifiableMap(new TreeMap<>(services));
     }
 
-    /** Creates metadata with the revision that Dubbo would compute for it. */
+    /** Creates metadata with the revision that Dubbo would compute for the same services. */
     public static ApplicationMetadata of(String application, Map<String, Service> services) {
         return new ApplicationMetadata(application, revision(application, services), services);
     }
 
     /**
-     * The hash of everything that consumers read from the metadata. It contains nothing that changes at a restart,
-     * because the metadata of each revision stays in the registry for ever.
+     * Returns the hash of everything that consumers read from the metadata. The hash does not change at a restart,
+     * because the metadata of each revision stays in the registry permanently.
      */
     static String revision(String application, Map<String, Service> services) {
         if (services.isEmpty()) {
@@ -81,9 +81,7 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
         }
     }
 
-    /**
-     * @throws IllegalArgumentException if the text is not JSON of metadata or exceeds the limits
-     */
+    /** @throws IllegalArgumentException if the text is not valid metadata in JSON, or exceeds the limits */
     public static ApplicationMetadata parse(String json) {
         Limits.check("the length of the metadata", json.length(), Limits.MAX_METADATA);
         Map<String, @Nullable Object> metadata = JsonReader.readObject(json, Limits.MAX_METADATA_MEMBERS);

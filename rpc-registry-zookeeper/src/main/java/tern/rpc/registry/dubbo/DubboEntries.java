@@ -7,13 +7,16 @@ import java.util.TreeMap;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.Registration.Service;
 
-/** Turns a registration into the entries that Dubbo's consumers read. */
+/** Converts a registration to the entries that Dubbo's consumers read. */
 public final class DubboEntries {
 
-    /** The parameter that names a second protocol on the same port. */
+    /** The parameter with the name of the second protocol on the same port. */
     static final String FURTHER_PROTOCOL = "ext.protocol";
 
-    /** The parameter that marks a service over the second protocol. Consumers use it only if they ask for it. */
+    /**
+     * The parameter that is set if a service uses the second protocol. Consumers use the service only if they request
+     * that protocol.
+     */
     private static final String IS_EXTRA = "isExtra";
 
     private static final String TERN_VERSION = "tern.version";
@@ -23,8 +26,10 @@ public final class DubboEntries {
     private final ApplicationMetadata metadata;
 
     /**
-     * @param nodePerProtocol whether there is an interface-level entry for each protocol. A consumer that names no
-     *     protocol then counts the process once per protocol
+     * Creates the entries.
+     *
+     * @param nodePerProtocol whether there is an interface-level entry for each protocol. If true, a consumer that sets
+     *     no protocol counts the process once per protocol
      */
     public DubboEntries(Registration registration, boolean nodePerProtocol) {
         this.registration = registration;
@@ -36,7 +41,7 @@ public final class DubboEntries {
         return registration;
     }
 
-    /** The interface-level entries of a service. */
+    /** Returns the interface-level entries of a service. */
     public List<ProviderUrl> urls(Service service) {
         List<String> protocols = registration.protocols();
         List<ProviderUrl> urls = new ArrayList<>();
@@ -104,7 +109,7 @@ public final class DubboEntries {
         return services;
     }
 
-    /** The parameters of a service that stay equal after a restart. */
+    /** Returns the parameters of a service that do not change at a restart. */
     private Map<String, String> parameters(Service service) {
         Map<String, String> parameters = new TreeMap<>();
         parameters.put("application", registration.application());

@@ -1,13 +1,16 @@
 package tern.rpc.registry.dubbo;
 
-/** Checks host names and addresses in entries of a registry. */
+/** Checks host names and addresses in the entries of a registry. */
 final class Hosts {
 
     private static final int MAX_LENGTH = 255;
 
     private Hosts() {}
 
-    /** Whether the text contains only characters of host names and addresses, including IPv6 with scope. */
+    /**
+     * Whether the text contains only characters that occur in host names and addresses, including IPv6 addresses with a
+     * scope.
+     */
     static boolean isHost(String text) {
         if (text.isEmpty() || text.length() > MAX_LENGTH) {
             return false;

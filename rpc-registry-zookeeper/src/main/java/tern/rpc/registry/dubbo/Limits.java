@@ -1,6 +1,6 @@
 package tern.rpc.registry.dubbo;
 
-/** Limits for entries. Anyone who can reach the registry may write entries (docs/registries.md). */
+/** Limits on entries, because anyone who can reach the registry may write entries (docs/registries.md). */
 public final class Limits {
 
     /** Maximum size of the entry of one instance in bytes, and of a name in characters. */
@@ -9,10 +9,10 @@ public final class Limits {
     /** Maximum number of parameters of one entry. */
     public static final int MAX_KEYS = 256;
 
-    /** Maximum size of the metadata of one application in bytes. It equals ZooKeeper's default limit of a node. */
+    /** Maximum size of the metadata of one application in bytes. This is also ZooKeeper's default limit for a node. */
     public static final int MAX_METADATA = 1024 * 1024;
 
-    /** Maximum number of members in the JSON of the metadata of one application. */
+    /** Maximum number of members in the metadata of one application, which is JSON. */
     static final int MAX_METADATA_MEMBERS = 100_000;
 
     /** Maximum number of services of one application. */
@@ -21,7 +21,7 @@ public final class Limits {
     /** Maximum number of applications that offer one interface. */
     public static final int MAX_APPLICATIONS = 100;
 
-    /** Maximum length of the name of an application or interface in characters. */
+    /** Maximum length of the name of an application or interface, in characters. */
     static final int MAX_NAME = 512;
 
     private static final int SHOWN = 120;
@@ -34,7 +34,7 @@ public final class Limits {
         }
     }
 
-    /** A text from the registry for use in messages: shortened and without control characters. */
+    /** Returns a text from the registry in a form for messages: shortened and without control characters. */
     public static String shown(String text) {
         StringBuilder clean = new StringBuilder();
         for (int i = 0; i < text.length() && i < SHOWN; i++) {

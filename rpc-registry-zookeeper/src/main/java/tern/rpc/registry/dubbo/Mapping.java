@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The names of the applications that offer an interface, as one text separated by commas. An application may no longer
- * be running.
+ * The names of the applications that offer an interface, as one text separated by commas. The text may contain
+ * applications that are no longer running.
  */
 public final class Mapping {
 
     private Mapping() {}
 
-    /** The names, each once. Invalid names of applications are left out. */
+    /** Returns the names without duplicates. Invalid names of applications are omitted. */
     public static List<String> parse(String text) {
         Limits.check("the length of the mapping", text.length(), Limits.MAX_ENTRY);
         Set<String> names = new LinkedHashSet<>();
@@ -26,8 +26,8 @@ public final class Mapping {
     }
 
     /**
-     * Adds a name to the text. Returns the same text if it already contains the name. Removes nothing and keeps the
-     * order.
+     * Adds a name at the end of the text. Returns the same text if it already contains the name. Names are never
+     * removed or reordered.
      */
     public static String with(String text, String application) {
         if (text.isBlank()) {
@@ -41,7 +41,10 @@ public final class Mapping {
         return text + "," + application;
     }
 
-    /** Whether the text is a valid name of an application. It is restricted because it becomes a part of paths. */
+    /**
+     * Whether the text is a valid name of an application. The valid characters are restricted, because the name becomes
+     * part of paths.
+     */
     static boolean isName(String name) {
         return !name.isEmpty()
                 && name.length() <= Limits.MAX_NAME

@@ -10,12 +10,12 @@ import tern.rpc.registry.JsonReader;
 import tern.rpc.registry.JsonWriter;
 
 /**
- * An application-level entry: one process with its protocols. In ZooKeeper it is the data of a node, in the JSON of
- * Curator's service discovery.
+ * An application-level entry, which describes one process with its protocols. In ZooKeeper the entry is the data of a
+ * node, in the JSON format of Curator's service discovery.
  *
  * @param application the name of the application
- * @param id {@code host:port}
- * @param metadata the attributes of the process, in the order of their keys
+ * @param id the id in the form {@code host:port}
+ * @param metadata the attributes of the process, sorted by key
  */
 public record ProcessEntry(String application, String id, String host, int port, Map<String, String> metadata) {
 
@@ -31,7 +31,10 @@ public record ProcessEntry(String application, String id, String host, int port,
     /** The revision of a process without services. */
     private static final String NO_REVISION = "0";
 
-    /** Type information for Jackson in Dubbo. Tern writes it but never resolves it. */
+    /**
+     * The name of the class that Dubbo's Jackson needs as type information. Tern writes this name but never loads the
+     * class.
+     */
     private static final String PAYLOAD_CLASS = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance";
 
     private static final int MAX_PORT = 65_535;
@@ -44,7 +47,7 @@ public record ProcessEntry(String application, String id, String host, int port,
     }
 
     /**
-     * Reads the data of a node.
+     * Parses the data of a node.
      *
      * @return null for an entry without services or in another format, such as Spring Cloud's
      * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
@@ -90,12 +93,12 @@ public record ProcessEntry(String application, String id, String host, int port,
         return metadata.getOrDefault(REVISION, "");
     }
 
-    /** Whether the metadata is stored in the registry. Otherwise the process itself is asked for it. */
+    /** Whether the metadata is stored in the registry. If false, consumers get the metadata from the process itself. */
     public boolean isMetadataRemote() {
         return REMOTE.equals(metadata.get(STORAGE));
     }
 
-    /** The protocols with their ports. Unreadable ones are left out. */
+    /** Returns the protocols with their ports. Unreadable ports are omitted. */
     public List<Port> ports() {
         String json = metadata.get(ENDPOINTS);
         List<Port> ports = new ArrayList<>();
@@ -113,7 +116,7 @@ public record ProcessEntry(String application, String id, String host, int port,
         return ports;
     }
 
-    /** The value of the attribute {@value #ENDPOINTS} for these protocols. */
+    /** Returns the value of the attribute {@value #ENDPOINTS} for these protocols. */
     public static String endpoints(List<Port> ports) {
         List<Object> endpoints = new ArrayList<>();
         for (Port port : ports) {
@@ -125,7 +128,7 @@ public record ProcessEntry(String application, String id, String host, int port,
         return JsonWriter.write(endpoints);
     }
 
-    /** The data of the node for this entry. */
+    /** Returns the data of the node for this entry. */
     public String json(long registeredAtMillis) {
         Map<String, Object> payload = new LinkedHashMap<>();
         payload.put("@class", PAYLOAD_CLASS);

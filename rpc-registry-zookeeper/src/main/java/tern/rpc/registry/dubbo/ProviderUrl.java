@@ -9,11 +9,12 @@ import java.util.TreeMap;
 import tern.rpc.ServiceKey;
 
 /**
- * An interface-level entry: the URL of one service of one process. In ZooKeeper its encoded text is the name of a node.
+ * An interface-level entry, which is the URL of one service of one process. In ZooKeeper the encoded URL is the name of
+ * a node.
  *
- * @param host IPv6 without brackets
+ * @param host the host; an IPv6 address has no brackets
  * @param path the interface, without group and version
- * @param parameters sorted by key
+ * @param parameters the parameters, sorted by key
  */
 public record ProviderUrl(String protocol, String host, int port, String path, Map<String, String> parameters) {
 
@@ -32,16 +33,14 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     /**
      * Parses the name of a node.
      *
-     * @throws IllegalArgumentException if it is not such a URL or exceeds the limits
+     * @throws IllegalArgumentException if the name is not the encoded URL of a provider, or exceeds the limits
      */
     public static ProviderUrl parseNode(String name) {
         Limits.check("the length of the name", name.length(), Limits.MAX_ENTRY);
         return parse(URLDecoder.decode(name, StandardCharsets.UTF_8));
     }
 
-    /**
-     * @throws IllegalArgumentException if the text is not such a URL or exceeds the limits
-     */
+    /** @throws IllegalArgumentException if the text is not the URL of a provider, or exceeds the limits */
     public static ProviderUrl parse(String url) {
         Limits.check("the length of the URL", url.length(), Limits.MAX_ENTRY);
         int scheme = url.indexOf(SCHEME_END);
@@ -103,13 +102,13 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         return parameters.getOrDefault(name, "");
     }
 
-    /** The service, read from the parameters or the path. */
+    /** Returns the service, which is read from the parameters or the path. */
     public ServiceKey service() {
         String name = parameter(INTERFACE);
         return new ServiceKey(name.isEmpty() ? path : name, parameter(GROUP), parameter(VERSION));
     }
 
-    /** The name of the node for this entry. */
+    /** Returns the name of the node for this entry. */
     public String node() {
         return URLEncoder.encode(toString(), StandardCharsets.UTF_8);
     }

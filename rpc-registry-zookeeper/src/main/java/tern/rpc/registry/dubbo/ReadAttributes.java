@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Attributes;
 
 /**
- * Reads the attributes of a provider from the parameters of its entries. Wrong values count as missing. Not thread-safe.
+ * Reads the attributes of a provider from the parameters of its entries. An invalid value is treated like a missing
+ * one. Not thread-safe.
  */
 public final class ReadAttributes {
 
@@ -21,10 +22,10 @@ public final class ReadAttributes {
     private final Map<Attributes, Attributes> shared = new HashMap<>();
 
     /**
-     * Reads attributes. Equal attributes are the same object.
+     * Reads attributes. Returns the same object for equal attributes.
      *
-     * @param parameter returns a parameter; null if there is none
-     * @param revision empty if unknown
+     * @param parameter returns the value of a parameter; null if the parameter is missing
+     * @param revision the revision; empty if unknown
      */
     public Attributes of(Function<String, @Nullable String> parameter, String revision) {
         String tag = parameter.apply(Attributes.TAG);
@@ -37,7 +38,7 @@ public final class ReadAttributes {
                 number(parameter.apply(TIMESTAMP), 0, Long.MAX_VALUE),
                 false);
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // start times never repeat, so old ones must not accumulate
+            shared.clear(); // Start times never repeat, so attributes with old start times must not accumulate.
         }
         Attributes same = shared.putIfAbsent(read, read);
         return same == null ? read : same;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
-/** The processes of one application, shared by all services that it offers. Confined to the session's thread. */
+/** Watches the processes of one application, for all services that it offers. Confined to the session's thread. */
 final class ApplicationWatch {
 
     private final Folder<ProcessEntry> processes;
@@ -28,7 +28,7 @@ final class ApplicationWatch {
     }
 
     /**
-     * Reads an entry. The application is the one whose node contains the entry, regardless of the name in the entry.
+     * Parses an entry. The application is determined by the node that contains the entry, not by the name in the entry.
      */
     private static @Nullable ProcessEntry read(String application, byte @Nullable [] data) {
         ProcessEntry entry = data == null ? null : ProcessEntry.parse(new String(data, StandardCharsets.UTF_8));
@@ -46,7 +46,9 @@ final class ApplicationWatch {
     }
 
     /**
-     * @return whether no listener is left
+     * Removes a listener.
+     *
+     * @return whether no listener remains
      */
     boolean remove(Runnable listener) {
         listeners.remove(listener);

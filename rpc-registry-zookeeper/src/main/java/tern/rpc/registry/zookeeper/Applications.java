@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The watched applications. Each is watched once, regardless of the number of its services. Confined to the session's
- * thread.
+ * The watched applications. Each application is watched once, regardless of how many of its services are used. Confined
+ * to the session's thread.
  */
 final class Applications {
 
@@ -16,7 +16,11 @@ final class Applications {
         this.session = session;
     }
 
-    /** @param listener called after each change */
+    /**
+     * Watches an application.
+     *
+     * @param listener called after each change
+     */
     ApplicationWatch watch(String application, Runnable listener) {
         ApplicationWatch known = watched.get(application);
         if (known != null) {

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * The children of one node, each read once and kept as a value. Only new and changed children are read again. Confined
- * to the session's thread.
+ * Watches the children of one node. Each child is read once, and again when it changes; the parsed entries are kept.
+ * Confined to the session's thread.
  */
 final class Folder<T> implements Session.Listener {
 
@@ -30,8 +30,10 @@ final class Folder<T> implements Session.Listener {
     interface Reader<T> {
 
         /**
-         * @param data null if the name contains the whole entry
-         * @return null to ignore the entry
+         * Parses an entry.
+         *
+         * @param data the data of the child; null if the name contains the whole entry
+         * @return the entry; null to ignore the entry
          * @throws IllegalArgumentException to ignore the entry and log a warning
          */
         @Nullable
@@ -44,11 +46,11 @@ final class Folder<T> implements Session.Listener {
     private final Reader<T> reader;
     private final Runnable changed;
     private final Map<String, T> entries = new HashMap<>();
-    private final Set<String> known = new HashSet<>(); // names of all children, including ignored entries
+    private final Set<String> known = new HashSet<>(); // the names of all children, including ignored entries
     private final Deque<String> toRead = new ArrayDeque<>();
-    private final Set<String> unread = new HashSet<>(); // names that are queued in toRead or being read
+    private final Set<String> unread = new HashSet<>(); // the names that are queued in {@code toRead} or are being read
     private int reading;
-    private int connection; // number of the connection; results of earlier connections are ignored
+    private int connection; // the number of the connection, so that results from earlier connections can be ignored
     private boolean incomplete;
     private boolean listing;
     private boolean listAgain;
@@ -57,7 +59,9 @@ final class Folder<T> implements Session.Listener {
     private boolean warned;
 
     /**
-     * @param withData whether the entry is the data of a child; otherwise it is the name
+     * Creates a folder.
+     *
+     * @param withData whether the data of a child is the entry; if false, the name of the child is the entry
      * @param changed called after the first list and after each change
      */
     Folder(Session session, String path, boolean withData, Reader<T> reader, Runnable changed) {
@@ -91,7 +95,7 @@ final class Folder<T> implements Session.Listener {
         listing = false;
         incomplete = false;
         if (isNew && withData) {
-            known.clear(); // the watches on the data are gone
+            known.clear(); // The watches on the data do not exist in the new session.
         }
         list();
     }
@@ -119,7 +123,8 @@ final class Folder<T> implements Session.Listener {
             if (failure == null) {
                 listed(names);
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // lists again if the node was created meanwhile; otherwise the watch reports its creation
+                // If the node has been created meanwhile, the children are listed again; otherwise the watch reports
+                // the creation.
                 session.exists(path, event -> list()).thenRun(this::list);
                 listed(List.of());
             } else {
@@ -188,7 +193,7 @@ final class Folder<T> implements Session.Listener {
                         leaveOut(name, wrong);
                     } else if (!Session.isCode(failure, Code.NONODE)) {
                         known.remove(name);
-                        incomplete = true; // the entry is read again after the next connection
+                        incomplete = true; // The entry is read again after the next connection.
                     }
                     readMore();
                 });
@@ -220,7 +225,7 @@ final class Folder<T> implements Session.Listener {
         warn("has an entry that is left out, " + Limits.shown(name) + ": " + wrong.getMessage());
     }
 
-    /** Warns only once about each entry, because a client that writes wrong entries could otherwise fill the log. */
+    /** Logs at most one warning, because a client that writes invalid entries could otherwise fill the log. */
     private void warn(String what) {
         if (warned) {
             LOG.debug("{} at {} {}", Limits.shown(path), session.settings().url(), what);

@@ -13,8 +13,9 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
- * Looks for providers with interface-level entries only. Consumers of Dubbo 3 send all calls to application-level
- * providers as soon as there is one, so these providers would get no calls.
+ * Looks for providers that have only interface-level entries. As soon as one provider of a service has an
+ * application-level entry, Dubbo 3 consumers send all calls to providers with application-level entries, so the other
+ * providers get no calls.
  */
 final class InterfaceOnly {
 
@@ -34,7 +35,7 @@ final class InterfaceOnly {
         this.level = level;
     }
 
-    /** Logs a warning if other providers would no longer get calls. Never fails. */
+    /** Logs a warning if other providers would no longer get calls. The result never completes exceptionally. */
     CompletableFuture<Void> warn(DubboEntries own) {
         if (!level.hasApplications()) {
             return CompletableFuture.completedFuture(null);
@@ -61,7 +62,10 @@ final class InterfaceOnly {
                 .exceptionally(failure -> 0);
     }
 
-    /** The applications of the entries, except this one. An entry without an application name counts by its address. */
+    /**
+     * Returns the applications of the entries, except this application. For an entry without an application name,
+     * returns its address.
+     */
     private static List<String> applications(Registration own, List<String> names) {
         Set<String> found = new TreeSet<>();
         for (String name : names) {

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.Mapping;
 
-/** The names of the applications that offer an interface. Confined to the session's thread. */
+/** Watches the names of the applications that offer an interface. Confined to the session's thread. */
 final class MappingWatch implements Session.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(MappingWatch.class);
@@ -46,7 +46,8 @@ final class MappingWatch implements Session.Listener {
             if (failure == null) {
                 heard(Mapping.parse(new String(data.bytes(), StandardCharsets.UTF_8)));
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // reads again if the node was created meanwhile; otherwise the watch reports its creation
+                // If the node has been created meanwhile, the names are read again; otherwise the watch reports the
+                // creation.
                 session.exists(path, event -> read()).thenRun(this::read);
                 heard(List.of());
             } else if (failure.getCause() instanceof IllegalArgumentException wrong) {

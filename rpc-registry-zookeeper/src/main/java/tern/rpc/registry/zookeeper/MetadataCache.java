@@ -15,8 +15,8 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
 /**
- * The services of the revisions of one application. Each revision is read once. If that fails, it is read again after
- * growing pauses. Confined to the session's thread.
+ * Caches the services of each revision of one application. Each revision is read once. If reading fails, it is repeated
+ * after increasing pauses. Confined to the session's thread.
  */
 final class MetadataCache {
 
@@ -54,7 +54,7 @@ final class MetadataCache {
         this.changed = changed;
     }
 
-    /** The services of a process; null while they are not known. */
+    /** Returns the services of a process; null until they are known. */
     @Nullable
     ApplicationMetadata of(ProcessEntry process) {
         Entry entry = entries.computeIfAbsent(process.revision(), unknown -> new Entry(process));
@@ -65,7 +65,7 @@ final class MetadataCache {
         return entry.metadata;
     }
 
-    /** Whether each revision is known or has failed to be read at least once. */
+    /** Whether each revision is known, or reading it has failed at least once. */
     boolean isAsked() {
         return entries.values().stream().allMatch(entry -> entry.asked);
     }
@@ -116,7 +116,8 @@ final class MetadataCache {
     }
 
     /**
-     * Reads the services from the registry. A provider that answers metadata requests itself may store them there too.
+     * Reads the services from the registry. Some providers that answer metadata requests themselves also store their
+     * services there.
      */
     private CompletableFuture<ApplicationMetadata> read(ProcessEntry process) {
         return process.isMetadataRemote()

@@ -49,9 +49,9 @@ final class NodeWriter {
     }
 
     /**
-     * Ensures that an ephemeral node exists in the current session. A node of an earlier session would disappear with
-     * that session, so it is replaced. The earlier session may belong to this process or to a former process at the
-     * same address.
+     * Ensures that an ephemeral node exists in the current session. A node of an earlier session is replaced, because
+     * it would disappear with that session. The earlier session may belong to this process, or to a previous process at
+     * the same address.
      *
      * @return 1 if the node was written, 0 if it was already correct
      */
@@ -69,7 +69,8 @@ final class NodeWriter {
     }
 
     /**
-     * Adds an application to the mapping of an interface by compare-and-set. The names of other applications are kept.
+     * Adds an application to the mapping of an interface by compare-and-set, so that the names of other applications
+     * are kept.
      */
     CompletableFuture<Integer> map(String path, String application) {
         return map(path, application, 1);

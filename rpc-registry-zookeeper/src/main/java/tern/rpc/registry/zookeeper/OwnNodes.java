@@ -14,7 +14,7 @@ import tern.rpc.registry.dubbo.ProviderUrl;
  * The nodes of one registration.
  *
  * @param ephemeral the entries at both levels, which end with the session
- * @param metadata the stored services; empty if there are only interface-level entries
+ * @param metadata the nodes with the services; empty if there are only interface-level entries
  * @param mapped the interfaces whose mapping contains the application
  */
 record OwnNodes(List<Paths.Node> ephemeral, List<Paths.Node> metadata, List<String> mapped) {

@@ -4,38 +4,38 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import org.apache.zookeeper.CreateMode;
 
-/** The paths of entries in ZooKeeper. */
+/** The paths of nodes in ZooKeeper. */
 record Paths(String root, String applications) {
 
     static Paths of(ZooKeeperSettings settings) {
         return new Paths(settings.root(), settings.applications());
     }
 
-    /** The path of the providers of an interface. Each provider is a child. */
+    /** Returns the path of the node whose children are the providers of an interface. */
     String providers(String interfaceName) {
         return root + "/" + URLEncoder.encode(interfaceName, StandardCharsets.UTF_8) + "/providers";
     }
 
-    /** The path of the names of applications that offer an interface. */
+    /** Returns the path of the node that contains the names of the applications that offer an interface. */
     String mapping(String interfaceName) {
         return root + "/mapping/" + interfaceName;
     }
 
-    /** The path of the services of an application's revision. */
+    /** Returns the path of the node that contains the services of one revision of an application. */
     String metadata(String application, String revision) {
         return root + "/metadata/" + application + "/" + revision;
     }
 
-    /** The path of the processes of an application. Each process is a child. */
+    /** Returns the path of the node whose children are the processes of an application. */
     String processes(String application) {
         return applications + "/" + application;
     }
 
-    /** The path of a rule with this key. */
+    /** Returns the path of the node that contains the rule with this key. */
     String rule(String key) {
         return root + "/config/dubbo/" + key;
     }
 
-    /** An entry with its path. */
+    /** A node to write, with its path and data. */
     record Node(String path, byte[] data, CreateMode mode) {}
 }

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.rules.Rule;
 
-/** One rule, which is read again whenever it changes. Session's thread only. */
+/** Watches one rule, and reads it again whenever it changes. Confined to the session's thread. */
 final class RuleWatch implements Session.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(RuleWatch.class);
@@ -23,7 +23,11 @@ final class RuleWatch implements Session.Listener {
     private boolean heard;
     private boolean closed;
 
-    /** @param name the service or application that the rule is for */
+    /**
+     * Creates a watch.
+     *
+     * @param name the service or application to which the rule applies
+     */
     RuleWatch(Session session, Rule.Kind kind, String name, Runnable changed) {
         this.session = session;
         this.kind = kind;
@@ -52,7 +56,9 @@ final class RuleWatch implements Session.Listener {
             if (failure == null) {
                 take(new String(data.bytes(), StandardCharsets.UTF_8));
             } else if (Session.isCode(failure, Code.NONODE)) {
-                session.exists(path, event -> read()).thenRun(this::read); // made meanwhile, or the watch tells
+                // If the node has been created meanwhile, the rule is read again; otherwise the watch reports the
+                // creation.
+                session.exists(path, event -> read()).thenRun(this::read);
                 heard(null, "");
             } else if (failure.getCause() instanceof IllegalArgumentException wrong) {
                 session.exists(path, event -> read());
@@ -73,7 +79,11 @@ final class RuleWatch implements Session.Listener {
         }
     }
 
-    /** @param why the reason why the rule is off; empty if there is no rule or it is understood */
+    /**
+     * Records the rule that was read.
+     *
+     * @param why the reason why the rule is not applied; empty if there is no rule or the rule is valid
+     */
     private void heard(@Nullable Rule current, String why) {
         if (closed) {
             return;
@@ -99,7 +109,7 @@ final class RuleWatch implements Session.Listener {
         return key;
     }
 
-    /** The rule; null if there is none, or one that is switched off or not understood. */
+    /** Returns the rule; null if there is no rule, or if it is disabled or not supported. */
     @Nullable
     Rule rule() {
         return rule;

@@ -13,7 +13,10 @@ import tern.rpc.registry.dubbo.rules.DubboRules;
 import tern.rpc.registry.dubbo.rules.Rule;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
 
-/** The rules of one service: its own, and the tag rules of the applications that offer it. Session's thread only. */
+/**
+ * Watches the rules of one service: its own rules, and the tag rules of the applications that offer it. Confined to the
+ * session's thread.
+ */
 final class RuleWatches {
 
     private final Session session;
@@ -36,7 +39,7 @@ final class RuleWatches {
         ofService.forEach(RuleWatch::start);
     }
 
-    /** Watches the rules of these applications from now on. */
+    /** Watches the tag rules of exactly these applications, and ends all other watches of tag rules. */
     void watch(Collection<String> applications) {
         Set<String> gone = new HashSet<>(ofApplications.keySet());
         for (String application : applications) {
@@ -54,7 +57,7 @@ final class RuleWatches {
         }
     }
 
-    /** Whether the name is possible in the path of a node. */
+    /** Whether the name may be part of the path of a node. */
     private static boolean isName(String application) {
         return !application.isEmpty()
                 && application.indexOf('/') < 0

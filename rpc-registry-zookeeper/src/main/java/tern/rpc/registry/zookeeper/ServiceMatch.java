@@ -16,8 +16,8 @@ import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.ReadAttributes;
 
 /**
- * Finds the providers of one service among the entries at both levels. Each address counts once, and its
- * application-level entry takes precedence. Not thread-safe.
+ * Finds the providers of one service among the entries at both levels. Each address is returned once; if an address has
+ * entries at both levels, the application-level entry is used. Not thread-safe.
  */
 final class ServiceMatch {
 
@@ -42,7 +42,9 @@ final class ServiceMatch {
     }
 
     /**
-     * @param metadata null while the services of the process are not known
+     * Adds a process.
+     *
+     * @param metadata the services of the process; null until they are known
      */
     void add(ProcessEntry process, @Nullable ApplicationMetadata metadata) {
         if (metadata == null) {
@@ -108,7 +110,7 @@ final class ServiceMatch {
         return new ArrayList<>(instances);
     }
 
-    /** The parameters of the service. If one is missing there, that of the process is used. */
+    /** The parameters of the service. If a parameter is missing there, the parameter of the process is used. */
     private record EntryParameters(Map<String, String> first, Map<String, String> second) {
 
         @Nullable

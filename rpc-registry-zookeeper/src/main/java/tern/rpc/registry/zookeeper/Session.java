@@ -23,24 +23,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection to one ZooKeeper with one thread of its own. Every result, every watch and every listener runs on that
- * thread, so code on it needs no locks. Operations never block and are not repeated. After a failure, a caller waits
+ * The connection to one ZooKeeper ensemble, with a thread of its own. Results, watches and listeners run on that
+ * thread, so their code needs no locks. Operations never block and are not repeated. After a failure, the caller waits
  * for {@link Listener#connected} and starts again.
  */
 final class Session implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    /** The time without a connection after which a list is stale. */
+    /** The time without a connection after which lists of providers become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
     private static final int MAX_PARENTS = 100_000;
 
-    /** Is notified of the connection's state on the session's thread. */
+    /** Receives the state of the connection, on the session's thread. */
     interface Listener {
 
         /**
-         * @param isNew whether the session is new. Watches and ephemeral nodes of the former session are gone
+         * Called when the session is connected.
+         *
+         * @param isNew whether the session is new. If true, the watches and ephemeral nodes of the previous session no
+         *     longer exist
          */
         void connected(boolean isNew);
 
@@ -56,7 +59,7 @@ final class Session implements AutoCloseable {
     private final ScheduledThreadPoolExecutor thread;
     private final List<Listener> listeners = new ArrayList<>(); // confined to the session's thread
 
-    // parent nodes that are known to exist; confined to the session's thread
+    // The parent nodes that are known to exist. Confined to the session's thread.
     private final Set<String> parents = new HashSet<>();
     private boolean started; // guarded by this
     private boolean connected; // confined to the session's thread
@@ -81,7 +84,7 @@ final class Session implements AutoCloseable {
         return settings;
     }
 
-    /** Starts to connect. Does nothing if it has already started. */
+    /** Starts to connect. A second call has no effect. */
     synchronized void start() {
         if (!started && !closed) {
             started = true;
@@ -172,7 +175,7 @@ final class Session implements AutoCloseable {
     long sessionId() {
         try {
             return curator.getZookeeperClient().getZooKeeper().getSessionId();
-        } catch (Exception e) { // Curator declares no narrower type
+        } catch (Exception e) { // Curator declares no narrower exception type.
             LOG.debug("No session at {}", settings.url(), e);
             return 0;
         }
@@ -190,7 +193,7 @@ final class Session implements AutoCloseable {
         }
         try {
             operation.on(curator.getZookeeperClient().getZooKeeper(), result);
-        } catch (Exception e) { // Curator declares no narrower type
+        } catch (Exception e) { // Curator declares no narrower exception type.
             result.completeExceptionally(e);
         }
         return result;
@@ -216,7 +219,7 @@ final class Session implements AutoCloseable {
                 };
     }
 
-    /** Lists the names of the children. */
+    /** Lists the names of the children of a node. */
     CompletableFuture<List<String>> children(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
         return run(
                 path,
@@ -224,7 +227,10 @@ final class Session implements AutoCloseable {
                         path, watcher(changed), (code, where, context, names) -> end(result, code, path, names), null));
     }
 
-    /** Reads the state of a node. Fails with NoNode if the node does not exist. The watch is set in either case. */
+    /**
+     * Reads the state of a node. Fails with NoNode if the node does not exist. The watch is set whether or not the node
+     * exists.
+     */
     CompletableFuture<Stat> exists(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
         return run(
                 path,
@@ -233,7 +239,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Reads the data of a node after checking its length, because an answer that is too long would end the connection.
+     * Reads the data of a node. Checks the length of the data first, because an answer that is too long would end the
+     * connection.
      */
     CompletableFuture<Data> data(String path, int maxBytes, @Nullable Consumer<Watcher.Event.EventType> changed) {
         return exists(path, null).thenCompose(stat -> {
@@ -283,7 +290,7 @@ final class Session implements AutoCloseable {
                 });
     }
 
-    /** Removes a node. A missing node counts as removed. */
+    /** Removes a node. Succeeds if the node does not exist. */
     CompletableFuture<String> delete(String path) {
         return this.<String>run(
                         path,
@@ -295,7 +302,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Replaces the data of a node. Fails with BadVersion if the node has another version; -1 stands for any version.
+     * Replaces the data of a node. Fails with BadVersion if the node has a version other than {@code version}; -1
+     * stands for any version.
      */
     CompletableFuture<Stat> replace(String path, byte[] data, int version) {
         return run(
@@ -311,7 +319,7 @@ final class Session implements AutoCloseable {
         return cause instanceof KeeperException keeper && keeper.code() == code;
     }
 
-    /** Ends the session, which removes its ephemeral nodes. */
+    /** Ends the session. ZooKeeper then removes its ephemeral nodes. */
     @Override
     public void close() {
         closed = true;

@@ -10,8 +10,8 @@ import tern.rpc.registry.Publication;
 import tern.rpc.registry.dubbo.DubboEntries;
 
 /**
- * The nodes of one process. They are written in the order metadata, mapping, entries, and are written again in each new
- * session. Fields without a comment are confined to the session's thread.
+ * Writes the nodes of one process in the order metadata, mapping, entries, and writes them again in each new session.
+ * Fields without a comment are confined to the session's thread.
  */
 final class ZooKeeperPublication implements Publication, Session.Listener {
 
@@ -47,7 +47,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
 
     @Override
     public void connected(boolean isNew) {
-        writing = false; // operations in progress failed with the connection
+        writing = false; // Operations in progress have failed with the connection.
         write();
     }
 
@@ -81,7 +81,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
                 .thenCompose(mapped -> own());
     }
 
-    /** Writes the entries and then reads them back. */
+    /** Writes the entries, then reads them back. */
     private CompletableFuture<Integer> own() {
         if (withdrawn) {
             return CompletableFuture.completedFuture(0);

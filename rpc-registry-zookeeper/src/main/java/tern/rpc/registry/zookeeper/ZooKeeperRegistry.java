@@ -19,14 +19,14 @@ import tern.rpc.registry.SystemMachine;
 import tern.rpc.registry.dubbo.DubboEntries;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
 
-/** A ZooKeeper with interface-level and application-level entries in the formats of Dubbo. Thread-safe. */
+/** A registry in ZooKeeper, with interface-level and application-level entries in Dubbo's formats. Thread-safe. */
 public final class ZooKeeperRegistry implements Registry {
 
     /**
      * The form of the entries that this process writes.
      *
-     * @param level the levels with entries
-     * @param nodePerProtocol whether there is an interface-level entry for each protocol of a port
+     * @param level the levels at which entries are written
+     * @param nodePerProtocol whether an interface-level entry is written for each protocol of a port
      */
     public record Form(Level level, boolean nodePerProtocol) {
 
@@ -34,13 +34,13 @@ public final class ZooKeeperRegistry implements Registry {
     }
 
     /**
-     * Opens addresses with the scheme {@code zookeeper}.
+     * Opens registries at addresses with the scheme {@code zookeeper}.
      *
-     * @param application the name of this application, which rules may name; empty for none
+     * @param application the name of this application, to which rules may refer; empty for none
      */
     public record Factory(Form form, String application) implements Registry.Factory {
 
-        /** A factory for an application without a name. */
+        /** Creates a factory for an application without a name. */
         public Factory(Form form) {
             this(form, "");
         }
@@ -94,7 +94,7 @@ public final class ZooKeeperRegistry implements Registry {
         try {
             return Integer.parseInt(text);
         } catch (NumberFormatException e) {
-            return DEFAULT_PORT; // ZooKeeper itself rejects the address with a message
+            return DEFAULT_PORT; // ZooKeeper itself rejects the address with a message.
         }
     }
 

@@ -21,7 +21,7 @@ import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
 
-/** The providers of one service in ZooKeeper. Fields without a comment are confined to the session's thread. */
+/** Finds the providers of one service in ZooKeeper. Fields without a comment are confined to the session's thread. */
 final class ZooKeeperSource implements EndpointSource, Session.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperSource.class);
@@ -127,7 +127,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         }
         rules.watch(names());
         if (!rules.isHeard()) {
-            return; // each rule that is heard leads here
+            return; // Each rule that is read for the first time calls this method again.
         }
         for (ApplicationWatch application : watched.values()) {
             for (ProcessEntry process : application.processes()) {
@@ -139,7 +139,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         tell(EndpointSnapshot.heard(instances, clock.instant()).withRules(rules.rules()));
     }
 
-    /** The applications that offer the service, as far as entries name them. */
+    /** Returns the names, in the entries, of the applications that offer the service. */
     private Set<String> names() {
         Set<String> names = new TreeSet<>(watched.keySet());
         urls.entries().values().forEach(url -> names.add(url.parameter(APPLICATION)));

@@ -1,4 +1,4 @@
-/** Registrations and lists of providers in ZooKeeper, in the formats of Dubbo (docs/registries.md). */
+/** Stores registrations and reads lists of providers in ZooKeeper, in Dubbo's formats (docs/registries.md). */
 @NullMarked
 package tern.rpc.registry.zookeeper;
 

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Tests metadata as captured from Dubbo 3.3.6. */
+/** Tests metadata that was captured from Dubbo 3.3.6. */
 class ApplicationMetadataTest {
 
     private static Map<String, String> parameters(Map<String, String> more) {
@@ -68,14 +68,14 @@ class ApplicationMetadataTest {
         assertThat(GREETING.key()).isEqualTo("g1/cap.Greeting:1.2.3:dubbo");
     }
 
-    /** DubboProvidersTest compares it with a revision that Dubbo itself computed. */
+    /** DubboProvidersTest compares the hash with a revision that Dubbo itself computed. */
     @Test
     void revisionIsTheHashOfApplicationAndServicesInTheOrderOfTheirKeys() {
         ApplicationMetadata.Service small =
                 new ApplicationMetadata.Service("b.B", "", "", "dubbo", 1, "b.B", Map.of("y", "2", "x", "1"));
         ApplicationMetadata.Service smaller = new ApplicationMetadata.Service("a.A", "", "", "tri", 0, "a.A", Map.of());
 
-        // printf 'appa.A:tri0a.A{}b.B:dubbo1b.B{x=1, y=2}' | md5sum
+        // The expected hash is the output of: printf 'appa.A:tri0a.A{}b.B:dubbo1b.B{x=1, y=2}' | md5sum
         assertThat(ApplicationMetadata.revision("app", Map.of(small.key(), small, smaller.key(), smaller)))
                 .isEqualTo("38a627cd8a9863513ca3c81d419a2b78");
     }

@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import tern.rpc.registry.dubbo.ProcessEntry.Port;
 
-/** Tests application-level entries as captured from Dubbo 3.3.6. */
+/** Tests application-level entries that were captured from Dubbo 3.3.6. */
 class ProcessEntryTest {
 
     private static final String CAPTURED =
@@ -72,7 +72,7 @@ class ProcessEntryTest {
 
     private static boolean sprung;
 
-    /** A class whose static initializer would run if a parser resolved its name. */
+    /** A class whose static initializer would run if a parser loaded the class by its name. */
     private static final class Trap {
         static {
             sprung = true;

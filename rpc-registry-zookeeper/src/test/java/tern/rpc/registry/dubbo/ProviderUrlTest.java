@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.ServiceKey;
 
-/** Tests interface-level entries as captured from Dubbo 3.3.6. */
+/** Tests interface-level entries that were captured from Dubbo 3.3.6. */
 class ProviderUrlTest {
 
     private static final String CAPTURED =

@@ -3,13 +3,13 @@ package tern.rpc.registry.zookeeper;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Waits for a condition and fails the test if it does not become true. */
+/** Waits for a condition, and fails the test if the condition does not become true. */
 final class Await {
 
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** A condition. An exception counts as false. */
+    /** A condition that may throw. An exception means that the condition is not true yet. */
     interface Condition {
         boolean holds() throws Exception;
     }

@@ -17,11 +17,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.registry.Publication;
 import tern.rpc.registry.Subscription.Level;
 
-/**
- * Checks that real consumers of Dubbo 3.3.6 find and call providers of Tern, at both levels and over both protocols.
- */
+/** Checks that real Dubbo 3.3.6 consumers find and call Tern's providers, at both levels and over both protocols. */
 @Timeout(180)
-@EnabledForJreRange(max = JRE.JAVA_21) // Dubbo 3.3.6 finds no JSON library in the ServiceLoader of later ones
+@EnabledForJreRange(max = JRE.JAVA_21) // On later JDKs, the ServiceLoader of Dubbo 3.3.6 finds no JSON library.
 class DubboConsumersTest {
 
     private static final DubboProcess.Form CONSUMER = DubboProcess.Form.of("dubbo", "all", "local");

@@ -16,10 +16,13 @@ import org.apache.dubbo.config.ServiceConfig;
 import org.apache.dubbo.config.bootstrap.DubboBootstrap;
 import org.apache.dubbo.rpc.model.FrameworkModel;
 
-/** A real Apache Dubbo with a ZooKeeper. Each instance has its own framework model, as if it were its own process. */
+/**
+ * A real Apache Dubbo application that uses a ZooKeeper server. Each instance has its own framework model, as if it ran
+ * in a separate process.
+ */
 final class DubboProcess implements AutoCloseable {
 
-    /** The form of the registration, with Dubbo's names. */
+    /** The settings of the registration, under Dubbo's names. */
     record Form(String protocol, String registerMode, String metadataType, String further) {
 
         static Form of(String protocol, String registerMode, String metadataType) {
@@ -77,7 +80,7 @@ final class DubboProcess implements AutoCloseable {
         return this;
     }
 
-    /** Creates a consumer that looks for providers in the registry. */
+    /** Creates a consumer that finds providers through the registry. */
     Greeting refer(Consumer<ReferenceConfig<Greeting>> settings) {
         ReferenceConfig<Greeting> reference =
                 new ReferenceConfig<>(bootstrap.getApplicationModel().getDefaultModule());
@@ -91,7 +94,7 @@ final class DubboProcess implements AutoCloseable {
         return reference.get();
     }
 
-    /** Makes this number of calls and returns the number of answers by provider. */
+    /** Makes {@code calls} calls, and returns the number of answers by provider. */
     static Map<String, Integer> answers(Greeting greeting, int calls) {
         Map<String, Integer> answers = new HashMap<>();
         for (int i = 0; i < calls; i++) {

@@ -15,11 +15,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.registry.Subscription.Level;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 
-/**
- * Checks that consumers of Tern find and call real providers of Dubbo 3.3.6, at both levels and over both protocols.
- */
+/** Checks that Tern's consumers find and call real Dubbo 3.3.6 providers, at both levels and over both protocols. */
 @Timeout(180)
-@EnabledForJreRange(max = JRE.JAVA_21) // Dubbo 3.3.6 finds no JSON library in the ServiceLoader of later ones
+@EnabledForJreRange(max = JRE.JAVA_21) // On later JDKs, the ServiceLoader of Dubbo 3.3.6 finds no JSON library.
 class DubboProvidersTest {
 
     private ZooKeeperServer zooKeeper;

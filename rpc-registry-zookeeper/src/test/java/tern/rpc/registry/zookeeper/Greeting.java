@@ -1,8 +1,8 @@
 package tern.rpc.registry.zookeeper;
 
-/** The service that providers of Tern and of Dubbo offer. */
+/** The service that Tern's and Dubbo's providers offer in these tests. */
 public interface Greeting {
 
-    /** Returns the name of the provider and the text. */
+    /** Returns the name of the provider, and the text. */
     String greet(String text);
 }

@@ -19,7 +19,7 @@ import tern.rpc.registry.Registry;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
-/** A registry with one good provider, and whatever else somebody wrote there. */
+/** Tests a registry that contains one valid provider and arbitrary invalid entries. */
 @Timeout(180)
 class HostileRegistryTest {
 
@@ -56,7 +56,11 @@ class HostileRegistryTest {
         zooKeeper.create(path, data, CreateMode.PERSISTENT);
     }
 
-    /** @param first further members of the object, each with a comma behind it */
+    /**
+     * Returns metadata in JSON.
+     *
+     * @param first additional members for each object, each with a comma at its end
+     */
     private static String metadata(String first) {
         return "{" + first + "\"app\":\"shop\",\"revision\":\"good\",\"services\":{\"cap.Greeting:dubbo\":{" + first
                 + "\"name\":\"cap.Greeting\",\"params\":{},\"path\":\"cap.Greeting\",\"protocol\":\"dubbo\"}}}";
@@ -148,7 +152,7 @@ class HostileRegistryTest {
         assertThat(Boolean.getBoolean(Trap.class.getName())).isFalse();
     }
 
-    /** Sets a property when it is loaded. */
+    /** A class whose static initializer sets a system property. */
     private static final class Trap {
         static {
             System.setProperty("tern.rpc.registry.zookeeper.HostileRegistryTest$Trap", "true");

@@ -23,7 +23,7 @@ import tern.rpc.endpoint.Rules;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.Subscription;
 
-/** Dubbo's rules in a real ZooKeeper, for consumers of Tern and of Dubbo. */
+/** Tests Dubbo's rules in a real ZooKeeper server, for Tern's and for Dubbo's consumers. */
 @Timeout(180)
 class RulesTest {
 
@@ -177,7 +177,7 @@ class RulesTest {
     }
 
     @Test
-    @EnabledForJreRange(max = JRE.JAVA_21) // Dubbo 3.3.6 finds no JSON library in the ServiceLoader of later ones
+    @EnabledForJreRange(max = JRE.JAVA_21) // On later JDKs, the ServiceLoader of Dubbo 3.3.6 finds no JSON library.
     void consumersOfTernAndDubboFollowTheSameCondition() throws Exception {
         dubbo("one").provide(service -> {});
         dubbo("two").provide(service -> {});
@@ -197,7 +197,8 @@ class RulesTest {
                 """.formatted(SERVICE, address.substring(address.lastIndexOf(':') + 1)));
 
         Greeting byTern = tern("web").refer("dubbo", Subscription.Level.BOTH, "", "");
-        Greeting byDubbo = dubbo("dubbo-web").refer(reference -> {}); // Dubbo reads the rule when it begins
+        // Dubbo reads the rule when the reference is created.
+        Greeting byDubbo = dubbo("dubbo-web").refer(reference -> {});
         Await.until("one answers Dubbo", () -> DubboProcess.names(byDubbo, 20).size() == 1);
         Await.until(
                 "the same one answers Tern",

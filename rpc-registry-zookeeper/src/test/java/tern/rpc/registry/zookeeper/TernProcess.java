@@ -27,7 +27,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** A server and a client of Tern that use a ZooKeeper. */
+/** A server and a client of Tern that use a ZooKeeper server. */
 final class TernProcess implements AutoCloseable {
 
     private final String name;
@@ -50,7 +50,7 @@ final class TernProcess implements AutoCloseable {
         this.registry = new ZooKeeperRegistry.Factory(form).open(url);
     }
 
-    /** Offers the service over both protocols on one port and waits until it is registered. */
+    /** Offers the service over both protocols on one port, and waits until the service is registered. */
     Publication provide(String group, String version, int weight) throws Exception {
         Greeting target = text -> name + ":" + text;
         RpcServer server = RpcServer.builder(new NettyServerTransport(

@@ -16,11 +16,11 @@ import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import tern.rpc.registry.RegistryUrl;
 
-/** An embedded ZooKeeper, with a client that reads its nodes. */
+/** An embedded ZooKeeper server, and a client that reads its nodes. */
 final class ZooKeeperServer implements AutoCloseable {
 
     static {
-        // The server refuses nodes of more than 1 MiB by default, but it may be set up otherwise.
+        // By default the server rejects nodes of more than 1 MiB, but other servers may be configured differently.
         System.setProperty("jute.maxbuffer", String.valueOf(16 * 1024 * 1024));
     }
 
@@ -77,7 +77,7 @@ final class ZooKeeperServer implements AutoCloseable {
         return exists(path) ? new ArrayList<>(client.getChildren().forPath(path)) : List.of();
     }
 
-    /** The session id of this client. A registry must treat its ephemeral nodes as foreign. */
+    /** Returns the session id of this client. A registry must not treat this session's ephemeral nodes as its own. */
     long session() throws Exception {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
@@ -91,7 +91,7 @@ final class ZooKeeperServer implements AutoCloseable {
         factory.shutdown();
     }
 
-    /** Starts again on the same port with the same nodes. */
+    /** Restarts the server on the same port, with the same nodes. */
     void restart() throws Exception {
         server = new org.apache.zookeeper.server.ZooKeeperServer(directory.toFile(), directory.toFile(), TICK_MILLIS);
         server.setMaxSessionTimeout(MAX_SESSION_MILLIS);

@@ -15,9 +15,9 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Addresses as users write them.
+ * The addresses of providers as written in properties and annotations.
  *
- * @param protocol the protocol of the addresses; null if they name none
+ * @param protocol the protocol of the addresses; null if the addresses contain none
  */
 record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
@@ -28,13 +28,13 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             EXPECTED + "; attributes are weight=50, zone=<name> and tag=<name>, joined by &";
     private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
-    /** No addresses, because a registry provides them. */
+    /** The value if there are no addresses because a registry provides them. */
     static final Addresses NONE = new Addresses(null, List.of());
 
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
     private static final String OWN_PORT = "${local.rpc.port}";
 
-    /** The server of the same application, in memory. */
+    /** The address of the server in the same application, which is called in memory. */
     static final Addresses OWN_SERVER =
             new Addresses(InMemoryTransport.PROTOCOL, List.of(Instance.of(new Endpoint("local", 0))));
 
@@ -50,9 +50,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         endpoints = List.copyOf(endpoints);
     }
 
-    /**
-     * @param property the property that contains the addresses, for messages
-     */
+    /** @param property the property that contains the addresses, for error messages */
     static Addresses parse(String property, List<String> urls) {
         String protocol = null;
         List<Instance> endpoints = new ArrayList<>();
@@ -91,8 +89,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     }
 
     /**
-     * The failure for an address with the application's own port, which is unknown because references are created
-     * before the server listens.
+     * Returns the exception for an address that contains the port of the application's own server. This port is
+     * unknown, because references are created before the server listens.
      */
     static RpcStartException ownPortIsNotKnown(String property) {
         return new RpcStartException(
@@ -106,7 +104,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return text.contains(OWN_PORT);
     }
 
-    /** Removes user and password, which may be part of the addresses of other systems. */
+    /** Returns the address without user and password, which addresses of other systems may contain. */
     private static String withoutUser(String url) {
         int end = url.lastIndexOf('@');
         return end < 0 ? url : "…" + url.substring(end);
@@ -143,7 +141,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return port == null ? RpcServer.DEFAULT_PORT : Integer.parseInt(port);
     }
 
-    /** Whether any address has a host name that must be resolved. */
+    /** Whether any address contains a host name that must be resolved. */
     static boolean haveNames(List<Instance> endpoints) {
         return endpoints.stream()
                 .map(instance -> instance.endpoint().host())

@@ -4,16 +4,16 @@ import java.util.List;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** A service that a server exports in addition to those of the application. */
+/** A service that the server exports in addition to the services of the application. */
 interface BuiltInService {
 
-    /** Exports the service, unless the application exports a service of this name. */
+    /** Exports the service, unless the application exports a service with the same name. */
     void addTo(RpcServer.Builder server);
 
     /** Called when the shutdown begins, before the server drains. */
     default void shutDown() {}
 
-    /** The keys of the application's services. */
+    /** Returns the keys of the application's services, without the built-in services. */
     static List<String> others(List<ServiceExport> exports) {
         return exports.stream()
                 .map(ServiceExport::key)

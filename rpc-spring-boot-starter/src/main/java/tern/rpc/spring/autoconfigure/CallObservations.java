@@ -10,10 +10,10 @@ import tern.rpc.ClientFilter;
 import tern.rpc.ServerFilter;
 
 /**
- * Decides whether calls are observed. They are observed if the registry has handlers for more than meters. Otherwise
- * Tern's own meters suffice, and calls without filters are faster.
+ * Decides whether calls are observed through Micrometer. They are observed if the registry has handlers besides those
+ * for meters. Otherwise Tern's own meters suffice, and calls without observation filters are faster.
  *
- * @param registry null if calls are not observed
+ * @param registry the observation registry; null if calls are not observed
  */
 record CallObservations(@Nullable ObservationRegistry registry) {
 

@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.env.Environment;
 import tern.rpc.settings.PropertyCheck;
 
-/** The properties below {@code rpc.client} that may change while the application runs: timeouts and addresses. */
+/** The properties below {@code rpc.client} that may change while the application is running: timeouts and addresses. */
 record ChangeableSettings(
         @DefaultValue List<String> url,
         @DefaultValue("3s") Duration timeout,
@@ -24,12 +24,12 @@ record ChangeableSettings(
 
     record Method(@Nullable Duration timeout) {}
 
-    /** Their present values. */
+    /** Returns the current values of these properties. */
     static ChangeableSettings in(Environment environment) {
         return Binder.get(environment).bindOrCreate("rpc.client", Bindable.of(ChangeableSettings.class));
     }
 
-    /** The settings with these values, checked like those of the start. */
+    /** Returns a copy of the settings with these values. The values are checked as at startup. */
     ClientSettings appliedTo(ClientSettings settings) {
         Map<String, RpcClientProperties.Service> changed = new HashMap<>(settings.services());
         services.forEach((name, service) -> {

@@ -13,18 +13,18 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * The properties of a reference that changed since the start.
+ * The properties of a reference that have changed since the start.
  *
- * @param timeouts by the names of methods
- * @param weights by the addresses in the properties
+ * @param timeouts the changed timeouts by method name
+ * @param weights the changed weights by address as written in the properties
  */
 record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weights) implements Rules {
 
     /**
-     * Compares settings.
+     * Compares the settings of a reference at startup with its current settings.
      *
-     * @param clientBefore the timeout of methods without their own at the start
-     * @param clientNow the same now
+     * @param clientBefore the client's timeout at startup, which applies to methods without a timeout of their own
+     * @param clientNow the client's current timeout
      */
     static Rules of(ReferenceSettings before, Duration clientBefore, ReferenceSettings now, Duration clientNow) {
         Map<String, Duration> timeouts = new HashMap<>();
@@ -52,7 +52,9 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
         return marked == null ? otherwise : marked;
     }
 
-    /** An address as written: the name that was looked up, if there was one. */
+    /**
+     * Returns the address as written in the properties. If a host name was resolved, the address contains that name.
+     */
     private static String address(Endpoint endpoint) {
         return endpoint.name() + ":" + endpoint.port();
     }

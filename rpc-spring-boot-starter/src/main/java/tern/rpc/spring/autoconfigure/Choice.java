@@ -9,12 +9,12 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * The way in which a reference chooses among its providers.
+ * The rule by which a reference chooses among its providers.
  *
- * @param policy the name of a load balancer of Tern or of a bean
- * @param property the property that names it, for messages
- * @param zone empty for none
- * @param tag empty for none
+ * @param policy the name of one of Tern's load balancers or of a bean
+ * @param property the property that contains the name, for error messages
+ * @param zone the preferred zone; empty for none
+ * @param tag the tag of calls; empty for none
  */
 record Choice(String policy, String property, String zone, String tag, int subset) {
 
@@ -48,8 +48,8 @@ record Choice(String policy, String property, String zone, String tag, int subse
     }
 
     /**
-     * @param beans returns the balancer that the application defines under a name, or null
-     * @throws InvalidPropertyException if there is no such load balancer
+     * @param beans returns the load balancer bean with a given name; null if there is none
+     * @throws InvalidPropertyException if {@code policy} names no load balancer
      */
     ClusterSettings settings(Function<String, Balancer.@Nullable Factory> beans) {
         Balancer.Factory factory = Policies.names().contains(policy) ? Policies.named(policy) : beans.apply(policy);

@@ -32,15 +32,15 @@ import tern.rpc.transport.Token;
 /**
  * The validated settings of the client.
  *
- * @param url the addresses for references without their own
- * @param choice the choice among providers for references without their own
+ * @param url the addresses for references that have none of their own
+ * @param choice the choice among providers for references that do not set one
  * @param registry the registry for references without addresses; null if there is none
- * @param registryCache the directory for the last good lists; null for none
- * @param registries the addresses of further registries, by name
- * @param token the token for references without their own
- * @param tls keys and trusted certificates of references that have their own, by the name of the reference as written
- *     in the properties
- * @param details sources of addresses that take precedence, in order
+ * @param registryCache the directory for the last valid lists of providers; null to keep no lists
+ * @param registries the addresses of additional registries, by name
+ * @param token the token for references without a token of their own
+ * @param tls the keys and trusted certificates of references that set their own, by the name of the reference as
+ *     written in the properties
+ * @param details sources of addresses that take precedence over properties, in order
  */
 record ClientSettings(
         ClientTransportSettings transport,
@@ -89,7 +89,11 @@ record ClientSettings(
                 details);
     }
 
-    /** @param addresses of references without their own, as in {@code rpc.client.url} */
+    /**
+     * Returns a copy with other timeouts and addresses.
+     *
+     * @param addresses the addresses for references that have none of their own, in the form of {@code rpc.client.url}
+     */
     ClientSettings with(Duration timeout, List<String> addresses, Map<String, RpcClientProperties.Service> services) {
         services.forEach(ClientSettings::check);
         return new ClientSettings(
@@ -196,7 +200,7 @@ record ClientSettings(
         }
     }
 
-    /** The choices among providers of the client and of all services in the properties. */
+    /** Returns the choices among providers that the properties contain, for the client and for all services. */
     List<Choice> choices() {
         return Stream.concat(
                         Stream.of(choice),
@@ -222,7 +226,7 @@ record ClientSettings(
      * Combines an annotation with the properties. Properties take precedence.
      *
      * @param placeholders replaces placeholders in the annotation
-     * @param where the place of the annotation, for messages
+     * @param where the place of the annotation, for error messages
      */
     ReferenceSettings reference(
             Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders, String where) {
@@ -250,13 +254,13 @@ record ClientSettings(
                 service.token());
     }
 
-    /** The name under which a reference finds its settings. */
+    /** Returns the name under which a reference finds its settings. */
     static String nameOf(Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders) {
         String name = placeholders.apply(annotation.name());
         return name.isEmpty() ? type.getSimpleName() : name;
     }
 
-    /** The settings for this name, with the name as it is written in the properties. */
+    /** Returns the settings for this name, and the name as it is written in the properties. */
     Map.Entry<String, RpcClientProperties.Service> configured(String name) {
         return services.entrySet().stream()
                 .filter(entry -> uniform(entry.getKey()).equals(uniform(name)))
@@ -264,12 +268,15 @@ record ClientSettings(
                 .orElse(Map.entry(name, RpcClientProperties.Service.NONE));
     }
 
-    /** The normalized form of a property name, for comparisons. */
+    /** Returns the normalized form of a property name, for comparisons. */
     static String uniform(String name) {
         return name.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }
 
-    /** The registry of a reference; null if the reference has addresses. The most specific setting takes precedence. */
+    /**
+     * Returns the registry of a reference; null if the reference has addresses. The most specific setting takes
+     * precedence.
+     */
     private @Nullable ReferenceRegistry registry(
             Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
         RpcClientProperties.Service service = configured.getValue();

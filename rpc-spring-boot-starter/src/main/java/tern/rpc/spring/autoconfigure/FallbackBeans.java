@@ -11,15 +11,16 @@ import tern.rpc.ServiceKey;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcFallback;
 
-/** Finds the beans with {@link RpcFallback} without creating them, and prevents their injection. */
+/** Finds the beans with {@link RpcFallback} without creating them, and excludes them from injection. */
 final class FallbackBeans {
 
     private FallbackBeans() {}
 
     /**
-     * Checks the fallbacks, and removes them from the candidates for injection.
+     * Checks the fallbacks, and excludes them from injection.
      *
-     * @throws RpcStartException if one of them does not implement its interface, or if two are for the same service
+     * @throws RpcStartException if a fallback does not implement its interface, or if two fallbacks are for the same
+     *     service
      */
     static void prepare(ConfigurableListableBeanFactory beans) {
         Map<ServiceKey, String> names = new HashMap<>();
@@ -70,7 +71,7 @@ final class FallbackBeans {
         return resolved == null ? "" : resolved;
     }
 
-    /** The fallback of a service, created at its first use; null if there is none. */
+    /** Returns the fallback of a service; null if there is none. The fallback is created when it is first used. */
     static @Nullable Supplier<Object> of(ConfigurableBeanFactory factory, ServiceKey service) {
         if (!(factory instanceof ConfigurableListableBeanFactory beans)) {
             return null;

@@ -27,46 +27,46 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Makes calls of a service of Tern during the start. The first calls of a process load and link some hundred classes.
- * These calls do it before callers arrive. They need no other process.
+ * Makes a few calls to a service inside Tern during startup. The first calls of a process load and link several hundred
+ * classes, so without these calls the first real callers would wait for that. No other process is involved.
  */
 final class FirstCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(FirstCalls.class);
     private static final int CALLS = 3;
 
-    /** Number of connections of the temporary port: a single one for these calls. */
+    /** The maximum number of connections to the temporary port. These calls need only one. */
     private static final int CONNECTIONS = 1;
 
     private static final int MESSAGE_BYTES = 64 << 10;
 
-    /** Maximum time that the start waits for these calls. */
+    /** The maximum time that these calls may delay the startup. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** The target for these calls. They are slow, but must not be reported as slow. */
+    /** The target for the first calls. It is so high that these slow calls are not reported. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
-    /** The called service. */
+    /** The service that is called. */
     public interface Probe {
 
         /** Returns the message. */
         Message echo(Message message);
     }
 
-    /** A typical argument that contains texts and numbers. */
+    /** A typical argument, which contains texts and numbers. */
     public record Message(String text, int number, List<String> more) implements Serializable {}
 
     private FirstCalls() {}
 
     /**
-     * Returns an object that makes no calls. Used in applications without tern-rpc-hessian, because the probe needs
-     * Java values.
+     * Returns an object that has made no calls. Used in applications without tern-rpc-hessian, because the messages of
+     * the first calls are Java values.
      */
     static FirstCalls none() {
         return new FirstCalls();
     }
 
-    /** Makes the calls before it returns, in memory and without opening a port. Never fails. */
+    /** Makes the calls in memory, without opening a port, and returns when they have ended. Never throws. */
     static FirstCalls inMemory(Serializer serializer) {
         return made("in memory", () -> {
             InMemoryTransport memory = new InMemoryTransport(serializer);
@@ -75,8 +75,8 @@ final class FirstCalls {
     }
 
     /**
-     * Makes the calls before it returns, over a temporary port of the loopback interface. This also loads the classes
-     * of the wire protocols. Used in processes that open a port anyway. Never fails.
+     * Makes the calls over a temporary port of the loopback interface, and returns when they have ended. This also
+     * loads the classes of the wire protocols. Used in processes that open a port anyway. Never throws.
      */
     static FirstCalls overLoopback(Serializer serializer, EventLoops loops) {
         DubboProtocol wire = new DubboProtocol(serializer, 0);

@@ -6,8 +6,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * Maps property names of Dubbo and similar frameworks below {@code rpc.}, which applications use during a migration, to
- * Tern's names.
+ * Maps property names of Dubbo and similar frameworks to Tern's names. Applications use such names below {@code rpc.}
+ * by mistake during a migration.
  */
 final class ForeignProperties {
 
@@ -37,7 +37,10 @@ final class ForeignProperties {
             Map.entry("configcenter", "Spring's own sources of properties are read"),
             Map.entry("metadatareport", "the registry has the metadata, too"));
 
-    /** The root names in the order of look-up. Most settings of a provider or a protocol belong to the server. */
+    /**
+     * Tern's root names for the root names of other frameworks, in the order of the lookup. Most settings of a provider
+     * or a protocol belong to the server.
+     */
     private static final Map<String, String> ROOTS =
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");
 
@@ -50,7 +53,8 @@ final class ForeignProperties {
     private static final String FILTERS = "beans of ClientFilter and ServerFilter are the filters";
 
     /**
-     * Dubbo's options of consumers, providers and references that Tern handles differently, with Tern's alternative.
+     * Dubbo's options of consumers, providers and references that Tern handles differently, with the alternative in
+     * Tern.
      */
     private static final Map<String, String> OPTIONS = Map.ofEntries(
             Map.entry("check", OF_A_SERVICE + "check and @RpcReference(check = …) have it for one service"),
@@ -96,12 +100,15 @@ final class ForeignProperties {
 
     private ForeignProperties() {}
 
-    /** Tern's alternative to an option of Dubbo below one of Tern's root names; null if it is not such an option. */
+    /**
+     * Returns Tern's alternative to a Dubbo option that was written below one of Tern's root names; null if the name is
+     * not a known option of Dubbo.
+     */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
         return OPTIONS.get(name.getLastElement(Form.UNIFORM));
     }
 
-    /** Tern's name for a property that begins with a root name of another framework; null if there is none. */
+    /** Returns Tern's name for a property that begins with a root name of another framework; null if there is none. */
     static @Nullable String insteadOf(ConfigurationPropertyName name, KnownProperties known) {
         String root = name.getElement(1, Form.UNIFORM);
         String meant = MEANT.get(root);

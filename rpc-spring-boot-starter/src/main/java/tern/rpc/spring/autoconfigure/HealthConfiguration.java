@@ -25,7 +25,7 @@ class HealthConfiguration {
         return new HealthService();
     }
 
-    /** Runs before reflection, which lists this service. */
+    /** The order places this service before reflection, which lists it. */
     @Bean
     @Order(0)
     BuiltInService rpcBuiltInHealth(HealthService health) {
@@ -56,8 +56,8 @@ class HealthConfiguration {
     }
 
     /**
-     * Sets the health of the whole server to SERVING while Boot reports the application as ready, which is after its
-     * runners.
+     * Sets the health of the whole server to SERVING while Boot reports the application as ready, that is, after the
+     * application's runners have finished.
      */
     private static final class HealthReadiness implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>> {
 

@@ -7,7 +7,7 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 import tern.rpc.transport.GenericException;
 
-/** Creates the serializer of Java values with the configured limits. Only used with tern-rpc-hessian. */
+/** Creates the Hessian serializer with the configured limits. Used only if tern-rpc-hessian is on the class path. */
 final class HessianSettings {
 
     private HessianSettings() {}

@@ -9,7 +9,7 @@ import tern.rpc.pool.Goal;
 import tern.rpc.pool.Sizing;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 
-/** Derives the sizes of pools from the number of the server's workers, if the application has the insight starter. */
+/** Derives pool sizes from the number of the server's workers, if the application uses the insight starter. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(SettingOrigins.class)
 class InsightConfiguration {

@@ -11,7 +11,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.serialization.json.JsonLimits;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Configures JSON with the mapper of the application, if it has Jackson and tern-rpc-json. */
+/** Configures JSON with the application's mapper, if Jackson and tern-rpc-json are on the class path. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({JsonMapper.class, JsonCodec.class})
 class JsonConfiguration {

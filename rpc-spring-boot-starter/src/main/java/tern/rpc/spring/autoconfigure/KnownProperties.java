@@ -20,7 +20,10 @@ import org.springframework.util.Assert;
 /** The names of Tern's properties, read from the records to which they are bound. Immutable. */
 final class KnownProperties {
 
-    /** The records with properties. Those of the insight starter are included if the application has it. */
+    /**
+     * The records with properties. The records of the insight starter are included if the application uses that
+     * starter.
+     */
     static final List<Class<? extends Record>> TYPES = Stream.of(
                     RpcServerProperties.class.getName(),
                     RpcClientProperties.class.getName(),
@@ -35,7 +38,7 @@ final class KnownProperties {
 
     private static final String ANY = "*";
 
-    /** One property; an element of its path may be {@link #ANY}. */
+    /** The name of one property. An element of its path may be {@link #ANY}. */
     private record Pattern(List<String> path, boolean list) {
 
         boolean matches(ConfigurationPropertyName name) {
@@ -50,8 +53,8 @@ final class KnownProperties {
         }
 
         /**
-         * Compares with a name from an environment variable. Such a name has no dashes, because each dash became a dot
-         * or was removed.
+         * Whether the property matches a name that comes from an environment variable. Such a name has no dashes,
+         * because each dash has become a dot or was removed.
          */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()
@@ -66,12 +69,15 @@ final class KnownProperties {
                     .collect(Collectors.joining());
         }
 
-        /** Whether the user chooses the last element, which then gives no hint about the intended property. */
+        /**
+         * Whether the last element is chosen by the application. Such an element gives no hint about the intended
+         * property.
+         */
         boolean endsWithAnyName() {
             return path.get(path.size() - 1).equals(ANY);
         }
 
-        /** The property in its correct notation, with the names that the user has chosen. */
+        /** Returns the property in its correct notation, with the elements that the application has chosen. */
         String filled(ConfigurationPropertyName like) {
             List<String> elements = new ArrayList<>();
             for (int i = 0; i < path.size(); i++) {
@@ -132,7 +138,7 @@ final class KnownProperties {
         return element.toLowerCase(Locale.ROOT).replace("-", "");
     }
 
-    /** The root names of all properties of Tern. */
+    /** Returns the root names of all properties of Tern. */
     List<ConfigurationPropertyName> roots() {
         return roots.stream().map(ConfigurationPropertyName::of).toList();
     }
@@ -141,14 +147,14 @@ final class KnownProperties {
         return patterns.stream().anyMatch(pattern -> pattern.matches(name));
     }
 
-    /** Whether a name from an environment variable is known. */
+    /** Whether a name that comes from an environment variable is known. */
     boolean containsVariable(ConfigurationPropertyName name) {
         return contains(name) || patterns.stream().anyMatch(pattern -> pattern.matchesLoosely(name));
     }
 
     /**
-     * The property that was probably intended: one whose name differs in a few letters, or one in another place that
-     * ends in the same way.
+     * Returns the property that was probably intended: a property whose name differs by a few characters, or a property
+     * elsewhere with the same last element; null if there is none.
      */
     @Nullable
     String closestTo(ConfigurationPropertyName name) {
@@ -172,7 +178,7 @@ final class KnownProperties {
         return name.substring(name.lastIndexOf('.') + 1);
     }
 
-    /** The Levenshtein distance: the number of inserted, deleted and replaced letters. */
+    /** Returns the Levenshtein distance: the number of inserted, deleted and replaced characters. */
     static int distance(String one, String other) {
         int[] row = IntStream.rangeClosed(0, other.length()).toArray();
         for (int i = 1; i <= one.length(); i++) {
@@ -187,7 +193,7 @@ final class KnownProperties {
         return row[other.length()];
     }
 
-    /** All names, with {@code *} in place of names that users choose. */
+    /** Returns all names, with {@code *} in place of elements that applications choose. */
     List<String> names() {
         return patterns.stream()
                 .map(pattern -> String.join(".", pattern.path()))

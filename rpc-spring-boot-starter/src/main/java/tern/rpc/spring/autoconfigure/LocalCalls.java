@@ -14,16 +14,14 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Calls of an application to its own server in memory, for the address {@code local}. The first call looks up the
- * server, so beans may call each other during the start.
+ * Calls an application's own server in memory, for the address {@code local}. The server is looked up at the first
+ * call, so beans may call each other during startup.
  */
 final class LocalCalls {
 
     private LocalCalls() {}
 
-    /**
-     * @param server the server of the same context or of a parent context
-     */
+    /** @param server provides the server of the same application context or of a parent context */
     static InMemoryTransport transport(
             Serializer serializer, ClientSettings settings, ObjectProvider<RpcServer> server) {
         return new InMemoryTransport(
@@ -46,7 +44,7 @@ final class LocalCalls {
     }
 
     /**
-     * Checks that there is a server, without creating the bean.
+     * Checks that the application has a server, without creating the server.
      *
      * @throws RpcStartException if the application exports nothing
      */
@@ -67,7 +65,10 @@ final class LocalCalls {
                 > 0;
     }
 
-    /** Whether the server of this application already listens. This is the case for fields of a test class. */
+    /**
+     * Whether the server of this application is already listening, as it is when the fields of a test class are
+     * injected.
+     */
     static boolean portIsKnown(ConfigurableBeanFactory beans) {
         return beans.getBeanProvider(RpcServerLifecycle.class).stream().anyMatch(RpcServerLifecycle::isRunning);
     }

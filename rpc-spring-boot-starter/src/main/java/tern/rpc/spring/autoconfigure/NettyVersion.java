@@ -8,12 +8,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns of a Netty version with known vulnerabilities. The dependency management of an application may select such a
+ * Warns about a Netty version with known vulnerabilities. An application's dependency management may select such a
  * version.
  */
 final class NettyVersion {
 
-    /** The first version with the security fixes of 2026. */
+    /** The first version that contains the security fixes of 2026. */
     static final String OLDEST = "4.2.17.Final";
 
     private static final Logger LOG = LoggerFactory.getLogger(NettyVersion.class);
@@ -28,7 +28,7 @@ final class NettyVersion {
         }
     }
 
-    /** The version that Netty reports, or null if there is none. */
+    /** Returns the version that Netty reports; null if Netty reports none. */
     static @Nullable String onClassPath(ClassLoader loader) {
         Properties versions = new Properties();
         try (InputStream resource = loader.getResourceAsStream(RESOURCE)) {
@@ -66,7 +66,7 @@ final class NettyVersion {
         return 0;
     }
 
-    /** A number in the version. Snapshots count as their release. */
+    /** Returns one of the numbers in the version. A snapshot has the numbers of its release. */
     private static int number(String[] parts, int index) {
         String digits = index < parts.length ? parts[index].replaceAll("\\D.*", "") : "";
         return digits.isEmpty() ? 0 : Integer.parseInt(digits);

@@ -13,7 +13,7 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.metrics.RpcMeter;
 
-/** An observation around a call. It is the same on both sides. */
+/** An observation of one call. Client and server use it in the same way. */
 final class ObservedCall {
 
     static final String CLIENT = "rpc.client.calls";
@@ -22,7 +22,7 @@ final class ObservedCall {
 
     private ObservedCall() {}
 
-    /** Whether a meter comes from Tern's observations. */
+    /** Whether the meter with this name comes from Tern's observations. */
     static boolean isName(String meter) {
         return Set.of(CLIENT, SERVER, CLIENT + ACTIVE, SERVER + ACTIVE).contains(meter);
     }

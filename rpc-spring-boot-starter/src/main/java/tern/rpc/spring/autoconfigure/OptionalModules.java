@@ -3,7 +3,10 @@ package tern.rpc.spring.autoconfigure;
 import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
-/** The modules that an application may leave out (docs/modules.md). Checked by name, so that no class is loaded. */
+/**
+ * Checks for the modules that an application may omit (docs/modules.md). The checks use class names, so that no class
+ * is loaded.
+ */
 final class OptionalModules {
 
     static final String HESSIAN_SERIALIZER = "tern.rpc.serialization.hessian.HessianSerializer";
@@ -22,7 +25,9 @@ final class OptionalModules {
     }
 
     /**
-     * @throws RpcStartException if the configured feature needs the missing module for messages of protobuf
+     * Checks for the module for protobuf messages.
+     *
+     * @throws RpcStartException if the module is missing, because the configured feature needs it
      */
     static void checkProtobuf(String part) {
         if (!hasProtobuf()) {
@@ -34,7 +39,9 @@ final class OptionalModules {
     }
 
     /**
-     * @throws RpcStartException if a reference needs the missing module for Java values
+     * Checks for the module for Java values.
+     *
+     * @throws RpcStartException if the module is missing and the protocol of the reference needs it
      */
     static void checkProtocol(String protocol, String where) {
         boolean javaValues = protocol.equals("dubbo") || protocol.equals("local");

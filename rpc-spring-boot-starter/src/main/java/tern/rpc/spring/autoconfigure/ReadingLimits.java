@@ -7,7 +7,7 @@ import tern.rpc.settings.PropertyCheck;
 /** The validated limits that all formats share when they decode a message. */
 record ReadingLimits(int depth, KeyLimits keys) {
 
-    /** Maximum depth. Deeper values would overflow the stack. */
+    /** The maximum value of the depth limit. Decoding values that are nested more deeply would overflow the stack. */
     private static final int MAX_DEPTH = 512;
 
     static ReadingLimits of(RpcLimitsProperties limits) {

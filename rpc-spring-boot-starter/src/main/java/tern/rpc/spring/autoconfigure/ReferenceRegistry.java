@@ -11,10 +11,10 @@ import tern.rpc.registry.Subscription;
 import tern.rpc.registry.Subscription.Level;
 
 /**
- * The registry in which a reference looks for its providers.
+ * The registry in which a reference finds its providers.
  *
  * @param providedBy the applications that offer the service; empty to let the registry find them
- * @param cache the directory for the last good list; null for none
+ * @param cache the directory for the last valid list of providers; null to keep no list
  */
 record ReferenceRegistry(
         RegistryUrl url,

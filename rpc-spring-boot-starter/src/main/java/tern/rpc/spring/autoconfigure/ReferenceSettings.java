@@ -22,9 +22,9 @@ import tern.rpc.transport.Token;
 /**
  * The settings that distinguish references. References with equal settings share a proxy.
  *
- * @param registry provides the endpoints; null if they are fixed
- * @param tls null for that of the client
- * @param token null for that of the client
+ * @param registry the registry that provides the endpoints; null if the endpoints are fixed
+ * @param tls the TLS settings of the reference; null to use the TLS settings of the client
+ * @param token the token of the reference; null to use the token of the client
  */
 record ReferenceSettings(
         Class<?> type,
@@ -41,14 +41,16 @@ record ReferenceSettings(
         @Nullable Supplier<Tls> tls,
         @Nullable Token token) {
 
-    /** Whether the same application serves the reference. */
+    /** Whether the server of the same application serves the reference. */
     boolean isLocal() {
         return protocol.equals(InMemoryTransport.PROTOCOL);
     }
 
     /**
-     * @param beans returns the balancer that the application defines under a name, or null
-     * @param fallback answers calls if no provider takes them; null for none
+     * Creates the reference.
+     *
+     * @param beans returns the load balancer bean with a given name; null if there is none
+     * @param fallback answers calls if no provider does; null for none
      */
     ServiceReference<?> referenceFor(
             RpcClient client,
@@ -85,7 +87,7 @@ record ReferenceSettings(
         return reference.build();
     }
 
-    /** The service, protocol and addresses, for the log. */
+    /** Returns the service, protocol and addresses as text for the log. */
     String describe() {
         return key + " (" + protocol + " at "
                 + (registry == null ? "" : registry.url().toString())

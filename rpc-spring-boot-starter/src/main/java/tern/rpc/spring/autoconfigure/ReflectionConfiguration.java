@@ -10,14 +10,14 @@ import tern.rpc.reflection.ReflectionService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 
-/** Describes the services to gRPC tools, if the application switches this on. */
+/** Describes the services to gRPC tools, if the application enables reflection. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "rpc.server.reflection")
 class ReflectionConfiguration {
 
     private static final String PROTOBUF = "com.google.protobuf.Message";
 
-    /** The last service, because it lists all others. */
+    /** The order places reflection after all other services, because reflection lists them. */
     @Bean
     @Order(Ordered.LOWEST_PRECEDENCE)
     BuiltInService rpcBuiltInReflection() {

@@ -15,8 +15,8 @@ import tern.rpc.settings.RpcStartException;
 /**
  * The validated settings of the registration.
  *
- * @param registries empty if the application is not registered
- * @param address the address that the server listens on; null for all
+ * @param registries the addresses of the registries; empty if the application is not registered
+ * @param address the address on which the server listens; null for all addresses
  * @param attributes the attributes of the process that consumers see
  */
 record RegistrationSettings(
@@ -62,7 +62,7 @@ record RegistrationSettings(
         return attributes;
     }
 
-    /** Adds an attribute after checking its characters, because the entries of some registries use separators. */
+    /** Adds an attribute after checking its characters, because some registries use separators inside their entries. */
     private static void put(Map<String, String> attributes, String property, String name, @Nullable String value) {
         String text = blankToNull(value);
         if (text == null) {

@@ -12,7 +12,7 @@ import tern.rpc.registry.RegistryUrl;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
-/** The registries of the application, each opened once and closed with the application. Thread-safe. */
+/** The registries of the application. Each registry is opened once, and closed with the application. Thread-safe. */
 final class Registries implements DisposableBean {
 
     private static final String ZOOKEEPER = "zookeeper";
@@ -27,12 +27,14 @@ final class Registries implements DisposableBean {
         this.factories = factories;
     }
 
-    /** Whether a text is the address of a registry and not of a provider. */
+    /** Whether a text is the address of a registry rather than of a provider. */
     static boolean isRegistry(String text) {
         return SCHEMES.stream().anyMatch(scheme -> text.trim().startsWith(scheme + "://"));
     }
 
-    /** The registry among addresses of a service; empty if they are addresses of providers. */
+    /**
+     * Returns the registry whose address the property contains; empty if the property contains addresses of providers.
+     */
     static Stream<RegistryUrl> in(String property, List<String> urls) {
         if (urls.stream().noneMatch(Registries::isRegistry)) {
             return Stream.empty();
@@ -42,7 +44,10 @@ final class Registries implements DisposableBean {
         return Stream.of(parse(property, String.join(",", urls)));
     }
 
-    /** Several registries in one property. An element without a scheme is a further server of the previous registry. */
+    /**
+     * Parses a property that contains several registries. An element without a scheme is an additional server of the
+     * previous registry.
+     */
     static List<RegistryUrl> parseAll(String property, List<String> urls) {
         StringBuilder joined = new StringBuilder();
         for (String url : urls) {
@@ -54,7 +59,9 @@ final class Registries implements DisposableBean {
     }
 
     /**
-     * @param property the property, for messages; they do not repeat the text, which may contain a password
+     * Parses the address of a registry.
+     *
+     * @param property the property, for error messages; they do not repeat the text, which may contain a password
      */
     static RegistryUrl parse(String property, String text) {
         if (!isRegistry(text)) {

@@ -11,7 +11,7 @@ import tern.rpc.registry.FileRegistry;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.zookeeper.ZooKeeperRegistry;
 
-/** The registries that the addresses of an application name. No registry is opened unless it is named. */
+/** The beans for registries. A registry is opened only if the application's properties or annotations name it. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(RpcRegistryProperties.class)
 class RegistryConfiguration {

@@ -24,7 +24,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Registers for a native image the interfaces that a bean exports or references, and the classes in their signatures.
+ * Registers, for a native image, the interfaces that a bean exports or references, and the classes in their signatures.
  */
 final class RpcAotProcessor implements BeanRegistrationAotProcessor {
 

@@ -25,7 +25,7 @@ import tern.rpc.serialization.NoSerializer;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.spring.RpcConnectionDetails;
 
-/** The common beans of client and server: validated settings, event loops, protocol and serialization. */
+/** The beans that client and server share: validated settings, event loops, protocol and serialization. */
 @AutoConfiguration
 @EnableConfigurationProperties({
     RpcServerProperties.class,
@@ -102,7 +102,7 @@ public final class RpcAutoConfiguration {
         boolean listens = beans.getBeanNamesForType(NettyServerTransport.class, true, false).length > 0;
         return listens
                 ? FirstCalls.overLoopback(serializer, loops.getObject())
-                : FirstCalls.inMemory(serializer); // an application without a server opens no port
+                : FirstCalls.inMemory(serializer); // An application without a server opens no port.
     }
 
     @Bean
@@ -134,7 +134,7 @@ public final class RpcAutoConfiguration {
         return new Http1Protocol(codecs, http);
     }
 
-    /** The {@code dubbo} protocol can only send Java values. */
+    /** The {@code dubbo} protocol, which can send only Java values. */
     @Bean
     @Lazy
     @ConditionalOnMissingBean

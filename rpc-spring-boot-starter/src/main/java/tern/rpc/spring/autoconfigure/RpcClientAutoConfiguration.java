@@ -25,7 +25,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcClientCustomizer;
 import tern.rpc.transport.ClientTransport;
 
-/** Creates the proxies for {@link tern.rpc.spring.RpcReference}. Their client is created with the first proxy. */
+/**
+ * Creates the proxies for {@link tern.rpc.spring.RpcReference}. The client is created together with the first proxy.
+ */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 public final class RpcClientAutoConfiguration {
 
@@ -56,7 +58,7 @@ public final class RpcClientAutoConfiguration {
         return settings.transport();
     }
 
-    /** One transport for each protocol that references may name. The transports are closed with the client. */
+    /** The transports, one for each protocol that references may name. They are closed with the client. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(ClientTransport.class)
     static class Transports {
@@ -99,7 +101,8 @@ public final class RpcClientAutoConfiguration {
             ObjectProvider<RpcClientCustomizer> customizers) {
         RpcClient.Builder client = RpcClient.builder().meters(meters);
         client.transport(LocalCalls.transport(
-                serializer, settings, server)); // registered first, so that a bean of the application can replace it
+                // This transport is registered first, so that a bean of the application can replace it.
+                serializer, settings, server));
         transports.orderedStream().forEach(client::transport);
         settings.applyTo(client);
         observations.clientFilters().forEach(client::filter);

@@ -11,28 +11,28 @@ import tern.rpc.registry.Subscription.Level;
 import tern.rpc.transport.Token;
 
 /**
- * The properties as the user writes them.
+ * The properties below {@code rpc.client}.
  *
- * @param url Addresses of providers for references that name none, as host:port or dubbo://host:port, each optionally
- *     with ?weight=50, or local for the server of the same application.
+ * @param url Addresses of providers for references without their own addresses, as host:port or dubbo://host:port, each
+ *     optionally with ?weight=50, or local for the server of the same application.
  * @param timeout Maximum time of a call, including all attempts.
  * @param connectTimeout Timeout of one attempt to connect.
- * @param heartbeat Time without answers after which a heartbeat is sent on a connection.
+ * @param heartbeat Time without received data after which a heartbeat is sent on a connection.
  * @param reconnectMax Maximum pause between attempts to connect to a provider that cannot be reached.
- * @param checkTimeout Maximum time that the start waits for the provider of a reference with check.
- * @param resolveInterval Time after which host names are looked up again.
+ * @param checkTimeout Maximum time that the startup waits for the provider of a reference with check.
+ * @param resolveInterval Time after which host names are resolved again.
  * @param loadBalancing Choice among several providers: p2c, round-robin, consistent-hash, or the name of a bean of type
  *     Balancer.Factory.
  * @param zone Zone of this application. Providers in this zone are preferred. Default: none.
- * @param subset Maximum number of providers of one service that this application connects to; 0 for all.
+ * @param subset Maximum number of providers of one service to which this application connects; 0 for all.
  * @param waitForReady Whether calls that find no provider wait for one within their timeout.
  * @param token Token that is sent to providers with every call. Only TLS keeps it secret in transit. Default: none.
- * @param ssl TLS to providers.
- * @param registry Address of the registry for references that name neither addresses nor a registry, while
+ * @param ssl TLS for connections to providers.
+ * @param registry Address of the registry for references without addresses or a registry of their own, if
  *     rpc.client.url is empty. Default: none.
- * @param registryCache Directory for the last good list of each service, so that the application can start without its
- *     registry. Default: no list is kept.
- * @param registries Addresses of further registries, by the name that references use.
+ * @param registryCache Directory for the last valid list of providers of each service, so that the application can
+ *     start while its registry cannot be reached. Default: no list is kept.
+ * @param registries Addresses of additional registries, by the name that references use.
  * @param services Settings of references, by their name or by the simple name of their interface.
  */
 @ConfigurationProperties("rpc.client")
@@ -56,10 +56,10 @@ record RpcClientProperties(
         @DefaultValue Map<String, Service> services) {
 
     /**
-     * TLS to providers.
+     * TLS for connections to providers.
      *
      * @param bundle SSL bundle with the trusted authorities, and with key and certificate of the client if providers
-     *     ask for them. Default: no TLS.
+     *     require them. Default: no TLS.
      */
     record Ssl(@Nullable String bundle) {
 
@@ -67,22 +67,23 @@ record RpcClientProperties(
     }
 
     /**
-     * One reference.
+     * The settings of one reference.
      *
      * @param url Addresses of providers, as host:port or dubbo://host:port, each optionally with ?weight=50, or local
      *     for the server of the same application.
      * @param group Group of the export to call.
      * @param version Version of the export to call.
      * @param timeout Maximum time of a call, including all attempts.
-     * @param connections Number of dedicated sockets to each provider; 0 to share one with other references.
-     * @param check Whether the start fails if no provider can be reached.
+     * @param connections Number of connections to each provider that only this reference uses; 0 to share one
+     *     connection with other references.
+     * @param check Whether the application fails to start if no provider can be reached.
      * @param loadBalancing Choice among several providers.
      * @param tag Default tag of calls. Providers with this tag get these calls.
      * @param waitForReady Whether calls that find no provider wait for one within their timeout.
      * @param hashKey Name of the argument whose value selects the provider with consistent-hash.
      * @param hedging Whether slow calls of idempotent methods are also sent to a second provider.
      * @param token Token that is sent to the providers of this service. Default: the token of the client.
-     * @param ssl TLS to the providers of this service.
+     * @param ssl TLS for connections to the providers of this service.
      * @param registry Address or name of the registry of this service.
      * @param providedBy Names of the applications that offer the service.
      * @param level Level of the registry's entries to use.
@@ -134,7 +135,7 @@ record RpcClientProperties(
     }
 
     /**
-     * One method with all its overloads.
+     * The settings of one method, including all its overloads.
      *
      * @param timeout Maximum time of a call, including all attempts.
      * @param idempotent Whether a call may be repeated although it may have run.

@@ -15,7 +15,7 @@ import org.springframework.core.env.Environment;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
-/** Meters and observations of calls, in the registries of the application if there are any. */
+/** Creates meters and observations of calls, in the registries of the application if it has any. */
 @AutoConfiguration(
         after = RpcAutoConfiguration.class,
         afterName = {
@@ -39,7 +39,10 @@ public final class RpcMetricsAutoConfiguration {
         return new RpcMeters(own == null ? new CompositeMeterRegistry() : own, slo);
     }
 
-    /** Observations of calls are used for traces only, because Micrometer's timer would duplicate Tern's own meters. */
+    /**
+     * Disables Micrometer's timers for observations of calls, because they would duplicate Tern's own meters. The
+     * observations are used only for traces.
+     */
     @Bean
     static MeterFilter rpcObservationsWithoutTimers() {
         return MeterFilter.deny(meter -> ObservedCall.isName(meter.getName()));

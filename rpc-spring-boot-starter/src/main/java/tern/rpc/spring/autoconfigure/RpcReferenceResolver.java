@@ -17,8 +17,8 @@ import tern.rpc.spring.RpcReference;
 
 /**
  * Provides a remote proxy for every injection point with {@link RpcReference}, before the bean factory looks for beans.
- * If {@link OverridingBeans} finds a local bean for it, that bean is used. The factory calls the resolver for each
- * dependency, because a resolver may provide a proxy for a lazy bean.
+ * If {@link OverridingBeans} finds a local bean for the injection point, provides that bean instead. The bean factory
+ * calls this resolver for each dependency, because resolvers may provide proxies for lazy beans.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
 
@@ -43,8 +43,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Resolves the content of {@code Optional}, {@code ObjectProvider} or {@code Provider}. The factory unwraps these
-     * before it looks for beans.
+     * Resolves the content of an {@code Optional}, {@code ObjectProvider} or {@code Provider}. The bean factory unwraps
+     * these types before it looks for beans.
      */
     @Override
     public @Nullable Object getSuggestedValue(DependencyDescriptor dependency) {
@@ -55,7 +55,11 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
                 : super.getSuggestedValue(dependency);
     }
 
-    /** @param requestedBy the bean that contains the reference; null if the factory does not know it */
+    /**
+     * Returns the object to inject.
+     *
+     * @param requestedBy the bean that contains the reference; null if the bean factory does not know it
+     */
     private static Object resolved(
             BeanFactory beans, DependencyDescriptor dependency, RpcReference annotation, @Nullable String requestedBy) {
         Class<?> type = typeOf(dependency);
@@ -70,7 +74,9 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         return references.proxy(type, annotation, place(dependency));
     }
 
-    /** The type of the injection point. A type variable of a superclass is resolved with the class of the bean. */
+    /**
+     * Returns the type of the injection point. A type variable of a superclass is resolved with the class of the bean.
+     */
     private static Class<?> typeOf(DependencyDescriptor dependency) {
         Class<?> type = dependency.getResolvableType().resolve();
         return type == null ? dependency.getDependencyType() : type;
@@ -92,7 +98,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         MethodParameter parameter = dependency.getMethodParameter();
         Method method = parameter == null ? null : parameter.getMethod();
         if (!reference.isPresent() && method != null && method.getReturnType() == void.class) {
-            return on(method.getAnnotations()); // for a setter
+            return on(method.getAnnotations()); // The annotation may be on a setter.
         }
         return reference;
     }
@@ -102,8 +108,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * The place for messages, such as {@code OrderController.users} or {@code OrderController, parameter 1 of the
-     * constructor}.
+     * Returns the injection point as text for messages, such as {@code OrderController.users} or {@code
+     * OrderController, parameter 1 of the constructor}.
      */
     private static String place(DependencyDescriptor dependency) {
         MethodParameter parameter = dependency.getMethodParameter();

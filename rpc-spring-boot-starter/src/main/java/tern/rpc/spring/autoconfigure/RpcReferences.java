@@ -23,7 +23,8 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
 /**
- * The injected proxies, one for each combination of settings. The client is created with the first proxy. Thread-safe.
+ * The injected proxies, one for each combination of settings. The client is created together with the first proxy.
+ * Thread-safe.
  */
 public final class RpcReferences implements SmartInitializingSingleton {
 
@@ -36,9 +37,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final boolean initializesLazily;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
-    private final Set<String> names = new TreeSet<>(); // names as written in the properties; guarded by this
+    private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
 
-    /** The first place of a reference. */
+    /** The place where settings were first used. */
     private record Origin(Class<?> type, RpcReference annotation, String where) {}
 
     RpcReferences(
@@ -54,7 +55,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         this.initializesLazily = initializesLazily;
     }
 
-    /** The client behind the proxies; null if there are no proxies. */
+    /** Returns the client behind the proxies; null if there are no proxies. */
     public @Nullable RpcClient client() {
         synchronized (this) {
             if (proxies.isEmpty()) {
@@ -64,7 +65,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         return client.getObject();
     }
 
-    /** @param where the injection point, for messages */
+    /** @param where the injection point, for error messages */
     Object proxy(Class<?> type, RpcReference annotation, String where) {
         if (type.isArray() || Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type)) {
             throw new RpcStartException(
@@ -85,7 +86,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
         OptionalModules.checkProtocol(wanted.protocol(), where);
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
-        RpcClient made = client.getObject(); // outside the lock, because the bean factory has its own locks
+        // The client is created outside the lock, because the bean factory has its own locks.
+        RpcClient made = client.getObject();
         synchronized (this) {
             names.add(settings.configured(name).getKey());
             Object proxy = proxies.get(wanted);
@@ -99,8 +101,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Applies changed timeouts, and changed weights of addresses, to the references. Connections stay. Wrong values are
-     * left out with a warning, and all values stay as they were.
+     * Applies changed timeouts, and changed weights of addresses, to the references. Connections stay open. If a value
+     * is invalid, logs a warning and changes nothing.
      */
     void change(Environment environment) {
         RpcClient made = client();
@@ -120,12 +122,15 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 });
             }
             rules.forEach(made::rule);
-        } catch (RuntimeException e) { // of many kinds, by binding and by checks
+        } catch (RuntimeException e) { // Binding and validation throw exceptions of many types.
             LOG.warn("Changed properties below rpc.client are not applied", e);
         }
     }
 
-    /** Records that a reference got a local bean instead. Its settings are still valid. */
+    /**
+     * Records that a local bean was injected in place of a reference. The settings of the reference are then reported
+     * as used.
+     */
     synchronized void overridden(Class<?> type, RpcReference annotation) {
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
         names.add(settings.configured(name).getKey());
@@ -163,12 +168,13 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Warns about settings that no reference uses, for example because of a mistyped name. Skipped if the application
-     * initializes lazily, because it has no references yet.
+     * Warns about settings that no reference uses, for example because of a mistyped name. Does not warn if the
+     * application initializes beans lazily, because it has no references yet.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {
-        settings.choices().forEach(choice -> choice.settings(this::balancer)); // fails if a load balancer is unknown
+        // This call fails if a load balancer is unknown.
+        settings.choices().forEach(choice -> choice.settings(this::balancer));
         if (initializesLazily) {
             return;
         }

@@ -5,15 +5,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import tern.rpc.registry.Subscription.Level;
 
 /**
- * The properties as the user writes them. The property {@code rpc.server.registry} itself contains the addresses of the
- * registries.
+ * The properties below {@code rpc.server.registry}. The property {@code rpc.server.registry} itself contains the
+ * addresses of the registries.
  *
- * @param required Whether the application is ready only while it is registered. Otherwise it becomes ready after 30
+ * @param required Whether the application is ready only while it is registered. If false, it becomes ready after 30
  *     seconds without a registration, with a warning.
- * @param level Form of the entries in registries that have both: one for each service (interface), one for the process
- *     (application), or both.
+ * @param level Form of the entries in registries that support both forms: one entry per service (interface), one per
+ *     process (application), or both.
  * @param nodePerProtocol Whether there is an interface entry for each protocol, for old consumers that require tri.
- *     Consumers that name no protocol then count the process twice.
+ *     Consumers that set no protocol then count the process twice.
  */
 @ConfigurationProperties("rpc.server.registry")
 record RpcRegistryProperties(

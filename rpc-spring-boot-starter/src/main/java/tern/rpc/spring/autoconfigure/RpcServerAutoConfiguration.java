@@ -41,7 +41,7 @@ import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 import tern.rpc.transport.ServerTransport;
 
-/** Creates a server for beans with {@link RpcService}, if there are any. */
+/** Creates a server if the application has beans with {@link RpcService}. */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
 @Import({HealthConfiguration.class, ReflectionConfiguration.class, ServerInsightConfiguration.class})
@@ -56,7 +56,7 @@ public final class RpcServerAutoConfiguration {
         return settings.transport();
     }
 
-    @Bean(destroyMethod = "") // closed with the server
+    @Bean(destroyMethod = "") // The bean has no destroy method, because it is closed with the server.
     @Lazy
     @ConditionalOnMissingBean(ServerTransport.class)
     NettyServerTransport rpcServerTransport(
@@ -111,7 +111,9 @@ public final class RpcServerAutoConfiguration {
         return WorkerThreads.of(environment);
     }
 
-    /** Runs before the other built-in services, so that the server leaves its registries first. */
+    /**
+     * The order places this service before the other built-in services, so that the server leaves its registries first.
+     */
     @Bean
     @Order(-1)
     ServerRegistration rpcServerRegistration(
@@ -147,12 +149,12 @@ public final class RpcServerAutoConfiguration {
         return new RpcServerLifecycle(server, settings, builtIns.orderedStream().toList(), description, context);
     }
 
-    /** Sets the authenticated caller for methods of the application that use Spring Security. */
+    /** Makes the authenticated caller available to methods of applications that use Spring Security. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(SecurityContextHolder.class)
     static class SecurityConfiguration {
 
-        /** Clears the security context, because the next caller would otherwise inherit it. */
+        /** Clears the security context after a call, because the next caller would otherwise inherit it. */
         @Bean
         RpcServerCustomizer rpcSecurityContextCleaner() {
             return server -> server.clearThreads(SecurityContextHolder::clearContext);
@@ -166,7 +168,7 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** A condition that, unlike Boot's, rejects values that are neither true nor false. */
+    /** A condition that rejects values other than true and false, unlike Boot's condition. */
     static final class Enabled implements Condition {
 
         @Override
@@ -177,7 +179,7 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** Matches if the application has a service or its own server. */
+    /** Matches if the application has a service or defines its own server. */
     static final class SomethingToServe extends AnyNestedCondition {
 
         SomethingToServe() {

@@ -25,9 +25,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Starts the server after all other beans, and drains it before any other bean stops. It drains when the context begins
- * to close, before executors reject tasks and the web server stops. The health service reports the shutdown before
- * that. While the server runs, it keeps the process alive.
+ * Starts the server after all other beans, and drains the server before any other bean stops. The drain begins when the
+ * context begins to close, before executors reject tasks and the web server stops. The health service reports the
+ * shutdown before the drain. While the server is running, it keeps the process alive.
  */
 public final class RpcServerLifecycle
         implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
@@ -45,7 +45,7 @@ public final class RpcServerLifecycle
     private volatile boolean running;
 
     /**
-     * @param builtIns notified when the shutdown begins
+     * @param builtIns the built-in services, which are notified when the shutdown begins
      * @param description a description of protocols, event loops and threads for the log
      */
     RpcServerLifecycle(
@@ -106,7 +106,7 @@ public final class RpcServerLifecycle
         } catch (UnknownHostException e) {
             return false;
         } catch (SocketException e) {
-            return true; // nothing prevents the start
+            return true; // The network interfaces cannot be read, so the address is not rejected.
         }
     }
 
@@ -115,7 +115,10 @@ public final class RpcServerLifecycle
         environment.getPropertySources().addFirst(new MapPropertySource(PROPERTY_SOURCE, Map.of(PORT_PROPERTY, port)));
     }
 
-    /** Keeps the process alive. The server's own threads are daemons, and there may be no web server. */
+    /**
+     * Keeps the process alive with a non-daemon thread. The server's own threads are daemons, and there may be no web
+     * server.
+     */
     private void keepAlive() {
         Thread thread = new Thread(
                 () -> {
@@ -150,14 +153,15 @@ public final class RpcServerLifecycle
         }
         running = false;
         Duration atMost = settings.shutdownTimeout();
-        builtIns.forEach(BuiltInService::shutDown); // called first, so that load balancers use other servers
+        // The built-in services are notified first, so that load balancers choose other servers.
+        builtIns.forEach(BuiltInService::shutDown);
         LOG.info("Draining the RPC server for at most {} s", atMost.toSeconds());
         server.drain(atMost);
         destroy();
         LOG.info("RPC server stopped");
     }
 
-    /** Also called without an earlier stop, if the start of the application failed. */
+    /** Stops the server. Spring also calls this without an earlier stop if the application failed to start. */
     @Override
     public void destroy() {
         running = false;
@@ -171,15 +175,15 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Whether the server may be paused and restarted. A test framework may pause contexts, but a stopped server cannot
-     * start again.
+     * Returns false, because a stopped server cannot start again. A test framework may otherwise pause and restart
+     * contexts.
      */
     @Override
     public boolean isPauseable() {
         return false;
     }
 
-    /** The port; null while the server is not running. */
+    /** Returns the port; null if the server is not running. */
     public @Nullable Integer port() {
         return running ? server.port() : null;
     }

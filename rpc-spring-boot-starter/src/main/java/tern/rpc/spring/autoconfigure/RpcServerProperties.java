@@ -10,36 +10,35 @@ import tern.rpc.transport.Tls.ClientAuth;
 import tern.rpc.transport.Token;
 
 /**
- * The properties as the user writes them.
+ * The properties below {@code rpc.server}.
  *
  * @param enabled Whether services are offered to remote callers.
- * @param address Host name or IP address to listen on. Default: all addresses.
- * @param port Port of every protocol, 0 for a free one.
+ * @param address Host name or IP address on which the server listens. Default: all addresses.
+ * @param port Port for all protocols, 0 for a free port.
  * @param threads Number of calls that run concurrently.
- * @param queueCapacity Number of calls that may wait for a thread. Default: twice the threads.
+ * @param queueCapacity Maximum number of calls that wait for a thread. Default: twice the number of threads.
  * @param maxQueueWait Maximum time that a call waits for a thread before it is refused as not executed.
  * @param maxConcurrency Maximum number of calls that have a thread, wait for one, or wait for an asynchronous method to
- *     complete them; adaptive to find the useful number by measurement.
+ *     complete them; adaptive to find the best number by measurement.
  * @param ioThreads Number of event loop threads, shared by server and clients; 0 for one per processor, but at most
  *     eight.
- * @param health Whether grpc.health.v1 is served. It follows the readiness of the application.
- * @param reflection Whether gRPC server reflection is served, with which tools read the services and their message
- *     types.
+ * @param health Whether grpc.health.v1 is served. The reported status follows the readiness of the application.
+ * @param reflection Whether gRPC server reflection is served, by which tools read the services and their message types.
  * @param token Accepted tokens. A caller must send one of them, except for health checks. Several tokens allow a
  *     rotation. Default: no token is required.
  * @param genericCalls Whether generic calls are served, for callers without the interface.
  * @param ledger Whether each call records its time by phase, for meters, the log of slow calls and the diagnosis.
- * @param exceptionTexts Whether callers get the messages of exceptions whose classes they do not have. Otherwise they
+ * @param exceptionTexts Whether callers get the messages of exceptions whose classes they do not have. If false, they
  *     get the class name and an id, under which the server logs the rest.
  * @param exceptionFrames Number of stack frames sent with an exception, at most 64.
  * @param idleTimeout Time after which a connection without traffic is closed.
- * @param shutdownTimeout Time that a shutdown waits for running calls.
+ * @param shutdownTimeout Maximum time that a shutdown waits for running calls.
  * @param allowedHosts Host names that HTTP requests may use for this server, without ports, such as orders.internal or
  *     *.shop.example. Default: every name.
- * @param acceptedWeaknesses Properties that make the server less safe on purpose. With the profile prod, the start
- *     fails unless all of them are listed.
+ * @param acceptedWeaknesses Properties that make the server less safe on purpose. If the profile prod is active, the
+ *     application starts only if all such properties are listed here.
  * @param ssl TLS on the port.
- * @param http HTTP requests with other bodies than JSON.
+ * @param http HTTP requests whose bodies are not JSON.
  * @param cors Calls from web pages of other sites.
  * @param registry Addresses of the registries in which the server is registered, such as zookeeper://host:2181 or
  *     file:///path.json. Default: none.
@@ -75,16 +74,16 @@ record RpcServerProperties(
         @DefaultValue Map<String, Service> services) {
 
     /**
-     * Entry of the server in its registries.
+     * The entry of the server in its registries.
      *
-     * @param host Address or host name that consumers connect to. Default: the source address of the route to the
+     * @param host Address or host name to which consumers connect. Default: the source address of the route to the
      *     registry.
-     * @param port Port that consumers connect to; 0 for the port that the server listens on.
-     * @param network Network such as 10.1.0.0/16, or name of a network card, to which the address belongs. Default: the
-     *     network of the route to the registry.
+     * @param port Port to which consumers connect; 0 for the port on which the server listens.
+     * @param network Network such as 10.1.0.0/16, or name of a network interface, to which the address belongs.
+     *     Default: the network of the route to the registry.
      * @param zone Zone of the server, for consumers that prefer their own zone. Default: none.
      * @param tag Tag of the server, for calls with this tag. Default: none.
-     * @param warmup Time after the start in which Dubbo consumers give the server a growing share of their calls.
+     * @param warmup Time after the start in which Dubbo consumers gradually increase the server's share of calls.
      */
     record Advertise(
             @Nullable String host,
@@ -95,14 +94,14 @@ record RpcServerProperties(
             @DefaultValue("0s") Duration warmup) {}
 
     /**
-     * One interface with all its exports.
+     * The settings of one interface, including all its exports.
      *
      * @param methods Settings of methods, by name.
      */
     record Service(@DefaultValue Map<String, Method> methods) {}
 
     /**
-     * One method with all its overloads.
+     * The settings of one method, including all its overloads.
      *
      * @param maxConcurrency Maximum number of running calls of this method, all overloads together, or adaptive.
      *     Default: only the limit of the server.
@@ -114,8 +113,8 @@ record RpcServerProperties(
      *
      * @param bundle SSL bundle with key and certificate of the server, and the authorities that it trusts. Default: no
      *     TLS.
-     * @param clientAuth Whether clients are asked for a certificate (want) and refused without one (need).
-     * @param optional Whether connections without TLS are also accepted, while clients are migrated.
+     * @param clientAuth Whether clients are asked for a certificate (want) or refused without one (need).
+     * @param optional Whether connections without TLS are also accepted, for example while clients are migrated.
      */
     record Ssl(
             @Nullable String bundle,
@@ -123,7 +122,7 @@ record RpcServerProperties(
             @DefaultValue("false") boolean optional) {}
 
     /**
-     * HTTP requests with other bodies than JSON.
+     * HTTP requests whose bodies are not JSON.
      *
      * @param formBodies Whether arguments may be sent as a form. Browsers send forms to other sites without asking the
      *     server.
@@ -139,9 +138,9 @@ record RpcServerProperties(
      *
      * @param allowedOrigins Sites whose pages may call the server, such as https://shop.example, or * for all. Default:
      *     none.
-     * @param allowedHeaders Headers that these pages may set. Default: all headers.
+     * @param allowedHeaders Headers that pages of the allowed sites may set. Default: all headers.
      * @param allowCredentials Whether browsers may send cookies.
-     * @param maxAge Time for which browsers may cache the answer to a preflight request.
+     * @param maxAge Maximum time for which browsers may cache the answer to a preflight request.
      */
     record Cors(
             @DefaultValue List<String> allowedOrigins,

@@ -11,8 +11,8 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServerFilter;
 
 /**
- * Sets the caller in the security context of Spring Security while the method runs. Later callbacks of a stream run
- * without it and must use {@link ServerContext#principal()}. Thread-safe.
+ * Sets the caller in Spring Security's context while the method runs. Later callbacks of a stream run without this
+ * context and must use {@link ServerContext#principal()}. Thread-safe.
  */
 final class SecurityContextFilter implements ServerFilter {
 

@@ -15,11 +15,11 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * The validated limits of concurrent calls, of the server and of single methods.
+ * The validated limits on concurrent calls, for the server and for single methods.
  *
- * @param server the limit of the server; null for its own adaptive limit
+ * @param server the limit of the server; null for the server's own adaptive limit
  * @param threads the number of threads for all methods
- * @param services the settings of services by their names in the properties
+ * @param services the settings of services, by their names in the properties
  */
 record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerProperties.Service> services) {
 
@@ -37,7 +37,9 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
     }
 
     /**
-     * @return null if the limit is adaptive or missing
+     * Parses a limit.
+     *
+     * @return the number; null if the limit is adaptive or missing
      */
     private static @Nullable Integer number(String property, @Nullable String value) {
         if (value == null || value.strip().toLowerCase(Locale.ROOT).equals(ADAPTIVE)) {
@@ -49,7 +51,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
                 return number;
             }
         } catch (NumberFormatException e) {
-            // reported below, like a number out of range
+            // The exception after this block reports the invalid number.
         }
         throw new InvalidPropertyException(
                 property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MAX_CONCURRENCY);
@@ -59,7 +61,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
         return PREFIX + service + ".methods." + method + ".max-concurrency";
     }
 
-    /** Sets the limits, after all services were exported. */
+    /** Sets the limits. All services must have been exported before. */
     void applyTo(RpcServer.Builder builder) {
         if (server != null) {
             builder.limit(() -> server);

@@ -11,7 +11,7 @@ import tern.rpc.Metadata;
 import tern.rpc.Response;
 import tern.rpc.ServerFilter;
 
-/** Creates one observation for each served call. It continues the caller's trace if the request has one. */
+/** Creates one observation for each served call. If the request contains a trace, the observation continues it. */
 final class ServerObservationFilter implements ServerFilter {
 
     private final ObservationRegistry registry;

@@ -33,9 +33,9 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Registers the server while Spring reports the application as accepting traffic. Until the registration has been read
- * back, the application is reported as refusing traffic. At a shutdown the registration is withdrawn first, before the
- * server drains.
+ * Registers the server while Spring reports that the application accepts traffic. Until the registration has been read
+ * back from the registry, the application is reported as refusing traffic. At a shutdown the registration is withdrawn
+ * before the server drains.
  */
 public final class ServerRegistration
         implements BuiltInService,
@@ -45,7 +45,7 @@ public final class ServerRegistration
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerRegistration.class);
 
-    /** Maximum time by which an unreachable registry delays the readiness. */
+    /** The maximum time by which an unreachable registry delays the readiness. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
 
     private static final List<String> NOT_PUBLISHED = List.of("grpc.", "org.apache.dubbo.");
@@ -73,11 +73,14 @@ public final class ServerRegistration
         this.context = context;
     }
 
-    /** Adds no service. */
+    /** Does nothing, because the registration is not a service. */
     @Override
     public void addTo(RpcServer.Builder ignored) {}
 
-    /** Runs after the listeners that record the state, so that our event is the last one that they get. */
+    /**
+     * Runs after the listeners that record the readiness, so that the event published here is the last one that they
+     * receive.
+     */
     @Override
     public int getOrder() {
         return Ordered.LOWEST_PRECEDENCE;
@@ -111,7 +114,9 @@ public final class ServerRegistration
     }
 
     /**
-     * @param registered false if the time limit has passed
+     * Reports that the application accepts traffic.
+     *
+     * @param registered false if the registration was not seen within {@link #LONGEST_WAIT}
      */
     private void ready(boolean registered) {
         synchronized (this) {
@@ -190,7 +195,7 @@ public final class ServerRegistration
                 startedAt);
     }
 
-    /** The protocols without JSON over HTTP/1.1, which registries do not know. */
+    /** Returns the protocols without JSON over HTTP/1.1, which registries do not know. */
     private static List<String> published(List<String> names) {
         return List.of("dubbo", "tri").stream()
                 .filter(name -> names.stream().anyMatch(known -> known.equalsIgnoreCase(name)))
@@ -215,7 +220,9 @@ public final class ServerRegistration
         }
     }
 
-    /** For each registry, the reason why the server is not published there; an empty text if it is. */
+    /**
+     * Returns, for each registry, the reason why the server is not registered there; an empty text if it is registered.
+     */
     public Map<String, String> problems() {
         synchronized (this) {
             if (registrar != null && accepting) {

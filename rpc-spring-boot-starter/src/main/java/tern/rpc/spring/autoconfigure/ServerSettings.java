@@ -19,14 +19,14 @@ import tern.rpc.transport.Token;
 /**
  * The validated settings of the server.
  *
- * @param limits the limits of concurrent calls
+ * @param limits the limits on concurrent calls
  * @param health whether grpc.health.v1 is served
  * @param reflection whether services are described to callers
  * @param tokens the accepted tokens; empty to accept every caller
  * @param ledger whether calls record their time by phase
- * @param exceptionTexts whether the messages of exceptions are sent if callers do not have their classes
+ * @param exceptionTexts whether callers get the messages of exceptions whose classes they do not have
  * @param exceptionFrames the number of stack frames sent with an exception
- * @param unpackedRatio the maximum ratio of decompressed to compressed bytes of a message
+ * @param unpackedRatio the maximum ratio of decompressed to compressed bytes in a message
  * @param shutdownTimeout the maximum time of the drain
  */
 record ServerSettings(
@@ -48,7 +48,7 @@ record ServerSettings(
         int unpackedRatio,
         Duration shutdownTimeout) {
 
-    /** Maximum number of threads. More are probably a typing error. */
+    /** The maximum number of threads. A larger number is probably a typing error. */
     static final int MAX_THREADS = 10_000;
 
     static final int MAX_QUEUED = 1_000_000;
@@ -78,7 +78,10 @@ record ServerSettings(
                 PropertyCheck.notNegative("rpc.server.shutdown-timeout", server.shutdownTimeout()));
     }
 
-    /** The tokens. An empty token, possibly from an unset variable, must not make the server accept every caller. */
+    /**
+     * Returns the accepted tokens. An empty token is rejected: it may come from an unset variable, and must not make
+     * the server accept every caller.
+     */
     private static List<Token> tokens(@Nullable List<Token> set) {
         if (set == null) {
             return List.of();
@@ -122,7 +125,7 @@ record ServerSettings(
                 false);
     }
 
-    /** The memory for requests. It must be large enough for one request. */
+    /** Returns the memory for requests in bytes. It must be large enough for one request. */
     private static long maxInboundBytes(RpcLimitsProperties limits) {
         DataSize set = limits.maxInboundBytes();
         return set == null
@@ -149,10 +152,10 @@ record ServerSettings(
     }
 
     /**
-     * Whether a web page in a browser could make calls. This requires that the page's host name resolves to this
-     * server, that JSON is served, and that no credentials are required.
+     * Whether a web page in a browser could call the server by DNS rebinding. This is possible if the server listens on
+     * all addresses, accepts every host name, and requires no credentials.
      *
-     * @param authorizers whether there are authorizers
+     * @param authorizers whether the server has authorizers
      */
     boolean mayPagesCall(boolean authorizers) {
         boolean certificates =
@@ -216,7 +219,7 @@ record ServerSettings(
                 null);
     }
 
-    /** The description of TLS for the log; empty without TLS. */
+    /** Returns a description of TLS for the log; empty without TLS. */
     String security() {
         if (transport.tls() == null) {
             return "";
@@ -243,7 +246,7 @@ record ServerSettings(
         return Math.toIntExact(size.toBytes());
     }
 
-    /** The address without brackets, because IPv6 addresses may be written with or without them. */
+    /** Returns the address without brackets, because IPv6 addresses may be written with or without them. */
     private static @Nullable String withoutBrackets(@Nullable String address) {
         if (address == null || address.isBlank()) {
             return null;

@@ -4,7 +4,7 @@ import org.springframework.util.unit.DataSize;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.transport.Token;
 
-/** Refuses sizes and tokens with a message that names property, value and range. */
+/** Rejects invalid sizes and tokens with a message that contains property, value and range. */
 final class SettingCheck {
 
     private static final String[] UNITS = {"B", "KB", "MB", "GB"};
@@ -18,7 +18,7 @@ final class SettingCheck {
         return value;
     }
 
-    /** Checks a token. The message does not contain the token. */
+    /** Checks a token. The error message does not contain the token. */
     static Token usable(String property, Token token) {
         if (!token.isUsable()) {
             throw new InvalidPropertyException(

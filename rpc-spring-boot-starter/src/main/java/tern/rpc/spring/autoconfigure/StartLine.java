@@ -2,14 +2,14 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.List;
 
-/** The log lines after the start. They stay short for any number of services. */
+/** Formats the log lines after the start, so that they stay short for any number of services. */
 final class StartLine {
 
     private static final int MAX_NAMES = 20;
 
     private StartLine() {}
 
-    /** The first names, and the number of the remaining ones. */
+    /** Returns the first names, and the number of the remaining names. */
     static String names(List<String> all) {
         if (all.isEmpty()) {
             return "none";

@@ -22,29 +22,34 @@ import tern.rpc.transport.Tls.ClientAuth;
 
 /**
  * The SSL bundles that properties name. Each bundle is validated when it is first used, and watched afterwards. A valid
- * change takes effect at the next read. Thread-safe.
+ * change takes effect the next time the settings are read. Thread-safe.
  */
 final class TlsBundles {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsBundles.class);
 
     private final ObjectProvider<SslBundles> bundles;
-    private final Map<String, Supplier<Tls>> ofClients = new ConcurrentHashMap<>(); // indexed by the name of the bundle
+    private final Map<String, Supplier<Tls>> ofClients = new ConcurrentHashMap<>(); // indexed by bundle name
 
     TlsBundles(ObjectProvider<SslBundles> bundles) {
         this.bundles = bundles;
     }
 
     /**
-     * The TLS settings of a client. Returns the same object for the same bundle, so that references share connections.
+     * Returns the TLS settings of a client. They are the same object for the same bundle, so that references share
+     * connections.
      *
-     * @param property the property with the bundle, for messages
+     * @param property the property that names the bundle, for error messages
      */
     Supplier<Tls> ofClient(String property, String bundle) {
         return ofClients.computeIfAbsent(bundle, name -> follow(property, name, tls -> tls));
     }
 
-    /** @param property the property with the bundle, for messages */
+    /**
+     * Returns the TLS settings of a server.
+     *
+     * @param property the property that names the bundle, for error messages
+     */
     Supplier<Tls> ofServer(String property, String bundle, ClientAuth clientAuth) {
         if (clientAuth != ClientAuth.NONE) {
             checkTrust(property, bundle, clientAuth);
@@ -141,7 +146,7 @@ final class TlsBundles {
                 + certificate.getNotAfter().toInstant();
     }
 
-    /** A bundle with its last valid state. */
+    /** A bundle and the last valid TLS settings that were read from it. */
     private static final class Followed implements Supplier<Tls> {
 
         private final String name;
@@ -159,7 +164,7 @@ final class TlsBundles {
             return current;
         }
 
-        /** Called when the bundle has changed. Runs on a thread of Spring that watches files. */
+        /** Reads the changed bundle. Called on the thread with which Spring watches files. */
         void changed(SslBundle bundle) {
             try {
                 Tls tls = role.apply(tls(name, bundle));

@@ -22,9 +22,9 @@ import tern.rpc.settings.RpcStartException;
 
 /**
  * Rejects unknown properties below Tern's roots, which are usually typing errors, and Dubbo's properties below Dubbo's
- * prefix. Unknown environment variables only cause a warning, because container platforms create such names: {@code
- * RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties below {@code rpc.} may belong to
- * the application. They are listed once in the log.
+ * prefix. Unknown environment variables only cause a warning, because container platforms create variables such as
+ * {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties below {@code rpc.} may
+ * belong to the application; the log lists them once.
  */
 final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 

@@ -13,8 +13,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Settings that weaken the protection of a server. One warning at the start lists them, and each has a gauge. In
- * production they must be accepted explicitly.
+ * Finds settings that weaken the protection of a server. A warning at startup lists them, and each has a gauge. In
+ * production the application must accept them explicitly.
  */
 final class WeakenedSettings {
 
@@ -42,8 +42,10 @@ final class WeakenedSettings {
     }
 
     /**
-     * @throws RpcStartException in production, if such a setting is set but not accepted
-     * @throws InvalidPropertyException if a property is accepted that does not weaken the server
+     * Finds the settings.
+     *
+     * @throws RpcStartException if a weakening setting is not accepted and the profile prod is active
+     * @throws InvalidPropertyException if an accepted property cannot weaken the server
      */
     static WeakenedSettings of(RpcServerProperties server, RpcLimitsProperties limits, Environment environment) {
         List<Weakness> known = known(server, limits);

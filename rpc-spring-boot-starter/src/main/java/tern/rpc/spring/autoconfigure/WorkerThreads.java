@@ -8,12 +8,12 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import tern.rpc.server.RpcServer;
 
-/** Selects platform threads or virtual threads for calls. The number of concurrent calls is the same. */
+/** Selects platform threads or virtual threads for calls. Both run the same number of concurrent calls. */
 enum WorkerThreads {
     PLATFORM("platform threads") {
         @Override
         void applyTo(RpcServer.Builder server) {
-            // the server's own default
+            // Platform threads are the server's own default.
         }
     },
 

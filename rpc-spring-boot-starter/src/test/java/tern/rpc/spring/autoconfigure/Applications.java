@@ -7,7 +7,7 @@ import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.insight.InsightActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Small applications that use only the starter. */
+/** Creates small applications that use only the RPC starter. */
 final class Applications {
 
     private Applications() {}
@@ -17,12 +17,12 @@ final class Applications {
         return application(configurations).withPropertyValues("rpc.server.port=0", "rpc.server.shutdown-timeout=5s");
     }
 
-    /** Creates an application that calls the services of the provider. */
+    /** Creates an application that calls the services of the given provider. */
     static ApplicationContextRunner consumerOf(ApplicationContext provider, Class<?>... configurations) {
         return application(configurations).withPropertyValues("rpc.client.url=" + addressOf(provider));
     }
 
-    /** Creates an application with long timeouts, because build machines are busy. */
+    /** Creates an application with long timeouts, because build machines may be slow. */
     static ApplicationContextRunner application(Class<?>... configurations) {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(

@@ -21,7 +21,7 @@ import tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint.Format;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The report under {@code /actuator/rpc/cluster}. */
+/** Tests the report at {@code /actuator/rpc/cluster}. */
 class ClusterReportTest {
 
     private static final String CLOSED = "127.0.0.1:1";
@@ -70,7 +70,10 @@ class ClusterReportTest {
                 .orElseThrow();
     }
 
-    /** Calls until the provider is ejected. Its time begins with the last call, so a slow machine does not matter. */
+    /**
+     * Calls the provider until it is ejected. The ejection begins at the last call, so its remaining time does not
+     * depend on the speed of the machine.
+     */
     private static void callUntilEjected(AssertableApplicationContext consumer, String address) {
         GreetingService greetings = consumer.getBean(User.class).greetings;
         for (int i = 0; i < MAX_CALLS; i++) {

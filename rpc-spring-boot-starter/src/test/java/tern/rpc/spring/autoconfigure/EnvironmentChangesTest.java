@@ -17,7 +17,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.cluster.ClusterReport;
 import tern.rpc.spring.RpcReference;
 
-/** Timeouts and weights change while the application runs. */
+/** Tests changes of timeouts and weights while the application is running. */
 class EnvironmentChangesTest {
 
     interface Stock {

@@ -58,7 +58,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests the first calls of a new user, with the types and settings of real applications. */
+/** Tests calls that a new user is likely to make first, with the types and settings of real applications. */
 @Timeout(120)
 class FirstCallShapesTest {
 
@@ -67,8 +67,8 @@ class FirstCallShapesTest {
     record Dish(String name, int price) implements Serializable {}
 
     /**
-     * Resembles the class that Lombok generates for {@code @Data @Builder}: a builder, equals, setters, and no public
-     * constructor.
+     * Resembles a class that Lombok generates for {@code @Data @Builder}: it has a builder, equals and setters, but no
+     * public constructor.
      */
     public static class Menu implements Serializable {
         private String title;
@@ -116,7 +116,7 @@ class FirstCallShapesTest {
             return "Menu(title=" + title + ", dishes=" + dishes + ")";
         }
 
-        /** Resembles the builder that Lombok generates. */
+        /** Resembles a builder that Lombok generates. */
         public static class MenuBuilder {
             private String title;
             private List<Dish> dishes;
@@ -139,7 +139,7 @@ class FirstCallShapesTest {
 
     record Guest(String name, int age) implements Serializable {}
 
-    /** The same class in a newer application. */
+    /** The class {@link Guest} as a newer version of the application declares it. */
     record NewerGuest(String name, @Nullable String table) implements Serializable {}
 
     @WireName(SHOP)
@@ -345,8 +345,8 @@ class FirstCallShapesTest {
     }
 
     /**
-     * Intercepts calls like {@code @Aspect} with {@code @Around}. The annotations themselves need a library that the
-     * tests do not have.
+     * Intercepts calls as {@code @Aspect} with {@code @Around} would. The annotations themselves need a library that
+     * the tests do not have.
      */
     @Configuration(proxyBeanMethods = false)
     static class Aspects {
@@ -420,7 +420,7 @@ class FirstCallShapesTest {
     @Import({Guests.class, GreetingUser.class})
     static class Diner {}
 
-    /** Creates an application that reads the file like a real one. */
+    /** Creates an application that reads its properties from a file, as a real application does. */
     private static ApplicationContextRunner readsFile(Path folder, String yaml, String... profiles) throws IOException {
         Path file = folder.resolve("application.yaml");
         Files.writeString(file, yaml);

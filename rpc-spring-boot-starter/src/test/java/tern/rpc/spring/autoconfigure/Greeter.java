@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import tern.rpc.spring.RpcService;
 
-/** The usual provider of the tests. */
+/** The provider that most tests use. */
 @RpcService
 class Greeter implements GreetingService {
 

@@ -1,6 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
-/** The usual service of the tests. */
+/** The service that most tests use. */
 public interface GreetingService {
 
     String greet(String name);

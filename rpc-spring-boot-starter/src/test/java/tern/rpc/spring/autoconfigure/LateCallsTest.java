@@ -11,7 +11,9 @@ import tern.rpc.RpcException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.firstday.Messages;
 
-/** Tests the messages that callers get if a provider accepts calls but never answers, with and without tracing. */
+/**
+ * Tests the error messages that callers get if a provider accepts calls but never answers, with and without tracing.
+ */
 class LateCallsTest {
 
     private static final String SERVICE = "rpc.client.services.greeting-service";

@@ -38,7 +38,7 @@ class MeterTableTest {
     private static final Pattern ROW =
             Pattern.compile("\\| `(rpc\\.[a-z.]+)` \\| ([a-z]+) \\| ([a-z]*) ?\\| ([a-z` ]*)\\| .+ \\|");
 
-    /** The base units of Micrometer. All other values are counts. */
+    /** The base units that Micrometer defines. Values without a base unit are counts. */
     private static final Set<String> UNITS = Set.of("bytes", "seconds");
 
     record Row(String type, String unit, Set<String> tags) {}
@@ -81,7 +81,10 @@ class MeterTableTest {
         assertThat(names).containsExactly(RpcMeter.SERVER_FLOODED.key());
     }
 
-    /** Returns the meters of an application that serves calls, makes calls, uses a pool and has an unsafe setting. */
+    /**
+     * Returns the meters of an application that serves calls, makes calls, uses a pool, and has a setting that weakens
+     * its protection.
+     */
     private static Map<String, Row> registered() {
         MeterRegistry registry = new SimpleMeterRegistry();
         provider(Provider.class, User.class)
@@ -93,7 +96,7 @@ class MeterTableTest {
                         "rpc.server.generic-calls=true",
                         "spring.datasource.url=jdbc:h2:mem:meters;DB_CLOSE_DELAY=-1")
                 .run(there -> there.getBean(User.class).greetings.greet("x"));
-        // read late, because a server may count a call after its caller got the answer
+        // The meters are read late, because a server may count a call only after its caller has received the answer.
         Map<String, Row> rows = new TreeMap<>();
         registry.getMeters().stream()
                 .map(Meter::getId)

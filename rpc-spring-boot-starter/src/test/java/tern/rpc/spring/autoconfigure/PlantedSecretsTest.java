@@ -64,7 +64,7 @@ import tern.rpc.transport.TestAuthority.Identity;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Puts secrets into every place that may contain them and searches all output for them (figure R25 of
+ * Puts secrets into every place that may contain them, and searches all output for them (figure R25 of
  * docs/figures/promises.md).
  */
 class PlantedSecretsTest {
@@ -117,7 +117,7 @@ class PlantedSecretsTest {
         return JsonMapper.builder().build().writeValueAsString(report);
     }
 
-    // ---- services of the test
+    // ---- the services that the test calls
 
     public static class Card implements Serializable {
 
@@ -163,7 +163,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Rejects or fails calls whose header {@code wish} asks for it. */
+    /** Rejects or fails a call if its header {@code wish} requests that. */
     static class Guard implements RpcAuthorizer {
 
         @Override
@@ -239,7 +239,7 @@ class PlantedSecretsTest {
         outputs.add(meters.getMetersAsString());
 
         assertThat(planted).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
-        assertThat(String.join("\n", outputs)) // otherwise the test would have searched nothing
+        assertThat(String.join("\n", outputs)) // This check proves that the searched output is not empty.
                 .contains("the safe is jammed", "not today", "authorization failed", "the guard is ill")
                 .contains("does not accept its token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");
@@ -248,7 +248,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Puts secrets into a command line and into a JSON document of properties. */
+    /** Puts secrets into a command line, and into properties in a JSON document. */
     private void inCompositeValues() {
         String first = plant();
         String second = plant();
@@ -331,7 +331,7 @@ class PlantedSecretsTest {
         outputs.add(stackTrace(Objects.requireNonNull(catchThrowable(call))));
     }
 
-    /** Sends requests of every form, most of them invalid. */
+    /** Sends requests in every form, most of them invalid. */
     private void requestAll(ApplicationContext provider, String token) throws Exception {
         for (String type : List.of(
                 "application/json",
@@ -374,7 +374,7 @@ class PlantedSecretsTest {
                 + json(application.getBean(RpcActuatorEndpoint.class).report());
     }
 
-    /** Starts applications whose invalid settings are secrets, and collects the output. */
+    /** Starts applications whose invalid settings are secrets, and collects their output. */
     private void startsThatFail(Path keys) {
         Map.of(
                         "rpc.server.token", "with space " + plant(),

@@ -18,9 +18,9 @@ import org.springframework.boot.json.JsonParserFactory;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties;
 
 /**
- * Checks that the metadata for editors and the table made from it are complete. This command writes the table after a
- * change:
- * {@code ./mvnw test -pl rpc-spring-boot-starter -am -Dtest=PropertyTableTest -Dregenerate=true -Dsurefire.failIfNoSpecifiedTests=false}.
+ * Checks that the configuration metadata, which editors use, and the table generated from the metadata are complete.
+ * The following command writes the table again after a change: {@code ./mvnw test -pl rpc-spring-boot-starter -am
+ * -Dtest=PropertyTableTest -Dregenerate=true -Dsurefire.failIfNoSpecifiedTests=false}.
  */
 class PropertyTableTest {
 
@@ -107,7 +107,7 @@ class PropertyTableTest {
         return properties;
     }
 
-    /** Adds the properties in the metadata of the class's jar or folder. */
+    /** Adds the properties from the configuration metadata in the jar or folder of the given class. */
     private static void addProperties(Class<?> one, Map<String, Property> properties)
             throws IOException, URISyntaxException {
         String classes = one.getProtectionDomain().getCodeSource().getLocation().toString();

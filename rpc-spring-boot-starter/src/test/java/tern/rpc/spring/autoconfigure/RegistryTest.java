@@ -28,7 +28,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests complete applications whose providers and consumers use a registry. */
+/** Tests whole applications whose providers and consumers use a registry. */
 @Timeout(180)
 class RegistryTest {
 

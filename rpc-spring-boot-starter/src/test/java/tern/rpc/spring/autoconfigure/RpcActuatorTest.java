@@ -22,7 +22,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint;
 import tern.rpc.spring.autoconfigure.actuate.RpcReport;
 
-/** The content of the Actuator endpoints. */
+/** Tests the content of the Actuator endpoints. */
 class RpcActuatorTest {
 
     @Test

@@ -38,13 +38,13 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Tests a context that was processed ahead of time and started on the JVM, and its hints for a native image. */
+/** Tests a context that was processed ahead of time and then started on the JVM, and its hints for a native image. */
 class RpcAotTest {
 
     @TempDir
     private Path folder;
 
-    /** There is only one test, because the generated classes stay loaded. */
+    /** This class contains only one test, because the generated classes stay loaded. */
     @Test
     void preparedContextServesAndCallsAndKnowsItsInterfaces() throws Exception {
         InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
@@ -96,7 +96,7 @@ class RpcAotTest {
         }
     }
 
-    /** Compiles the generated sources into the packages of the original classes. */
+    /** Compiles the generated sources into the packages of the classes for which they were generated. */
     private void compile(InMemoryGeneratedFiles files) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("-nowarn", "-proc:none", "-d", folder.toString(), "-cp"));
         arguments.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
@@ -127,7 +127,7 @@ class RpcAotTest {
         }
     }
 
-    /** Starts like an application with {@code -Dspring.aot.enabled=true}. */
+    /** Starts the context as Spring does with {@code -Dspring.aot.enabled=true}. */
     @SuppressWarnings("unchecked")
     private static GenericApplicationContext start(ClassName initializer, String... properties) throws Exception {
         GenericApplicationContext context = new GenericApplicationContext();
@@ -161,7 +161,7 @@ class RpcAotTest {
             return greetings.greet("z");
         }
 
-        /** Ahead-of-time processing only knows the interface of this bean. */
+        /** Ahead-of-time processing knows only the interface of this bean, not its class. */
         @Bean
         @RpcService
         Doubling doubling() {

@@ -168,12 +168,12 @@ class RpcBeansTest {
     static class SilentTransport implements ServerTransport {
         @Override
         public void prepare(ServiceDescriptor service) {
-            // nothing to prepare
+            // There is nothing to prepare.
         }
 
         @Override
         public void start(CallHandler handler) {
-            // no call arrives
+            // The transport accepts no calls.
         }
 
         @Override
@@ -183,7 +183,7 @@ class RpcBeansTest {
 
         @Override
         public void drain() {
-            // no call has arrived
+            // The transport has no calls.
         }
 
         @Override
@@ -208,7 +208,7 @@ class RpcBeansTest {
 
         @Override
         public void close() {
-            // nothing is open
+            // The transport has nothing to close.
         }
     }
 

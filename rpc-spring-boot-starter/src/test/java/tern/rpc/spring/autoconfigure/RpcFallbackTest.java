@@ -13,7 +13,7 @@ import tern.rpc.spring.RpcReference;
 
 class RpcFallbackTest {
 
-    /** A service without a provider. */
+    /** A service that has no provider. */
     public interface Stock {
         int left(String item);
     }

@@ -193,7 +193,7 @@ class RpcGrpcTest {
 
                     @Override
                     public void onCompleted() {
-                        // released after the answer
+                        // The test waits only for the answer.
                     }
                 });
         requests.onNext(

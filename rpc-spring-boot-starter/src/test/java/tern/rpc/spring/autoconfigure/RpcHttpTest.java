@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.context.ApplicationContext;
 
-/** Tests services of an application that are called with plain HTTP. */
+/** Tests an application whose services are called with plain HTTP. */
 class RpcHttpTest {
 
     private static HttpResponse<String> greet(

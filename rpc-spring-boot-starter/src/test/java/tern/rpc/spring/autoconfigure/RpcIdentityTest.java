@@ -172,7 +172,7 @@ class RpcIdentityTest {
         }
     }
 
-    /** Returns the caller's name from the context and from Spring Security. */
+    /** Returns the caller's name, both from the server context and from Spring Security. */
     @RpcService
     static class Namer implements GreetingService {
 

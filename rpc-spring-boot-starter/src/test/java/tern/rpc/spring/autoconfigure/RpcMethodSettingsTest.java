@@ -21,7 +21,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests which of several settings of a reference takes effect. */
+/** Tests which setting takes effect if several places configure a reference. */
 class RpcMethodSettingsTest {
 
     @Test

@@ -34,7 +34,7 @@ import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Meters and observations of calls. */
+/** Tests meters and observations of calls. */
 class RpcObservationTest {
 
     private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -92,7 +92,8 @@ class RpcObservationTest {
                                 .isNotNull();
                         while (side == there
                                 && meters.find("rpc.server.requests").timer() == null) {
-                            LockSupport.parkNanos(1_000_000); // calls are counted after their answers
+                            // The server counts a call after the answer has been sent.
+                            LockSupport.parkNanos(1_000_000);
                         }
                         assertThat(meters.getMeters())
                                 .extracting(meter -> meter.getId().getName())
@@ -102,7 +103,7 @@ class RpcObservationTest {
                 }));
     }
 
-    /** Checks the meters of pools. A test of rpc-core checks the meters of servers and clients. */
+    /** Checks the meters of pools. A test in rpc-core checks the meters of servers and clients. */
     @Test
     void everyMeterHasADescriptionAndTheUnitOfItsValues() {
         provider(Greeter.class, Meters.class, ExecutorPool.class).run(there -> {
@@ -120,7 +121,7 @@ class RpcObservationTest {
         });
     }
 
-    /** Returns the unit of the values, which is the first word of the description. */
+    /** Returns the unit of a meter's values, which is the first word of its description. */
     private static String unit(Meter meter) {
         if (meter instanceof Timer) {
             return "seconds";
@@ -195,7 +196,7 @@ class RpcObservationTest {
         }
     }
 
-    /** Configures meter and tracing handlers as in an application with tracing, with meter filters. */
+    /** Configures handlers for meters and traces, and meter filters, as an application with tracing does. */
     @Configuration(proxyBeanMethods = false)
     static class MeteredTraces {
         @Bean
@@ -247,7 +248,7 @@ class RpcObservationTest {
         }
     }
 
-    /** Writes, reads and shows a trace like a tracing library. */
+    /** Writes, reads and exposes a trace as a tracing library does. */
     @Configuration(proxyBeanMethods = false)
     static class Traces {
         final List<String> ended = new CopyOnWriteArrayList<>();

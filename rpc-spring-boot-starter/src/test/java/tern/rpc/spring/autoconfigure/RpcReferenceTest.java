@@ -23,7 +23,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
-/** Tests where references may stand, the proxies that they get, and the messages about mistakes. */
+/** Tests where references may be declared, which proxies are injected, and the messages about errors. */
 class RpcReferenceTest {
 
     private static final String NOWHERE = "rpc.client.url=127.0.0.1:1";

@@ -32,7 +32,7 @@ import tern.rpc.spring.LocalRpcPort;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests when the port is open. */
+/** Tests when an application opens and closes its port. */
 class RpcServerLifecycleTest {
 
     @Test
@@ -72,7 +72,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void portInUseStopsTheStartAndIsNamed() throws IOException {
-        List<Thread> before = keepAliveThreads(); // threads of other tests that are still ending
+        List<Thread> before = keepAliveThreads(); // Threads of other tests may still be ending.
         try (ServerSocket taken = new ServerSocket()) {
             taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
@@ -111,7 +111,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void providerWithoutAWebServerStaysAliveUntilItIsClosed() throws InterruptedException {
-        List<Thread> before = keepAliveThreads(); // threads of other tests that are still ending
+        List<Thread> before = keepAliveThreads(); // Threads of other tests may still be ending.
         ConfigurableApplicationContext there = start(Provider.class, "--rpc.server.port=0");
         List<Thread> alive = new ArrayList<>(keepAliveThreads());
         alive.removeAll(before);
@@ -168,7 +168,8 @@ class RpcServerLifecycleTest {
 
     @Test
     void contextStartsAndStopsTenTimesWithoutLeavingThreads() throws InterruptedException {
-        var others = new java.util.HashSet<>(keepAliveThreads()); // threads of applications that other tests still run
+        // Applications of other tests may still run threads of the same kind.
+        var others = new java.util.HashSet<>(keepAliveThreads());
         for (int i = 0; i < 10; i++) {
             provider(Greeter.class)
                     .run(there -> consumerOf(there, User.class)
@@ -180,7 +181,7 @@ class RpcServerLifecycleTest {
         for (Thread thread : keepAliveThreads().stream()
                 .filter(thread -> !others.contains(thread))
                 .toList()) {
-            thread.join(TimeUnit.SECONDS.toMillis(30)); // the last thread may still be ending
+            thread.join(TimeUnit.SECONDS.toMillis(30)); // The last thread may still be ending.
         }
         assertThat(others).containsAll(keepAliveThreads());
     }
@@ -220,7 +221,7 @@ class RpcServerLifecycleTest {
         }
     }
 
-    /** Uses an executor of the application, which refuses tasks as soon as the context closes. */
+    /** A service that uses an executor of the application. The executor rejects tasks as soon as the context closes. */
     @RpcService
     static class SlowGreeter implements GreetingService {
         final CountDownLatch entered = new CountDownLatch(1);
@@ -243,7 +244,9 @@ class RpcServerLifecycleTest {
         }
     }
 
-    /** Uses the phase of Spring's own listener containers and executors. */
+    /**
+     * Records the order of start and stop, in the lifecycle phase of Spring's own listener containers and executors.
+     */
     @Configuration(proxyBeanMethods = false)
     static class Witness implements SmartLifecycle {
         final List<String> seen = new ArrayList<>();

@@ -33,7 +33,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests which beans are exported, their names, and the messages about mistakes. */
+/** Tests which beans are exported, their names, and the messages about errors. */
 class RpcServiceTest {
 
     @Test
@@ -79,7 +79,7 @@ class RpcServiceTest {
     static class NullConfiguration {
         @Bean
         @RpcService
-        @SuppressWarnings("NullAway") // null is the tested mistake
+        @SuppressWarnings("NullAway") // The test needs null as the error.
         GreetingService nothing() {
             return null;
         }
@@ -123,7 +123,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Only the interface of such a bean is known before the bean is created. */
+    /** Before a bean of a lazy or prototype factory method is created, only its interface is known. */
     @ParameterizedTest
     @ValueSource(classes = {LazyFactoryMethod.class, PrototypeFactoryMethod.class})
     void factoryMethodThatReturnsAnInterfaceIsExportedBeforeItRuns(Class<?> configuration) {
@@ -142,7 +142,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Makes beans lazy, like {@code spring.main.lazy-initialization=true}. */
+    /** Makes beans lazy, as {@code spring.main.lazy-initialization=true} does. */
     private static ApplicationContextRunner lazily(ApplicationContextRunner application) {
         return application
                 .withPropertyValues("spring.main.lazy-initialization=true")
@@ -376,7 +376,7 @@ class RpcServiceTest {
 
         @Override
         public void afterPropertiesSet() {
-            // an interface of Spring, so it is not a service
+            // The interface belongs to Spring, so it is not a service.
         }
     }
 

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import tern.rpc.spring.RpcReference;
 
-/** Tests the output that a user sees if an application does not start. */
+/** Tests the output that users see if an application fails to start. */
 @ExtendWith(OutputCaptureExtension.class)
 class RpcStartFailureTest {
 

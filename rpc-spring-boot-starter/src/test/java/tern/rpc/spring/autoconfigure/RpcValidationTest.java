@@ -15,10 +15,10 @@ import tern.rpc.StatusCode;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests Bean Validation of arguments, which Spring applies as for any bean. */
+/** Tests Bean Validation of arguments, which Spring applies as to any other bean. */
 class RpcValidationTest {
 
-    /** The constraints are on the interface, so callers see them too. */
+    /** The interface has the constraints, so that callers see them too. */
     public interface OrderService {
         String order(@Min(1) int count);
     }

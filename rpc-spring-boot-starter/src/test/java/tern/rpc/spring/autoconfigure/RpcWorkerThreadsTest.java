@@ -14,7 +14,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests which threads run services. */
+/** Tests on which threads services run. */
 class RpcWorkerThreadsTest {
 
     @Test
@@ -64,7 +64,7 @@ class RpcWorkerThreadsTest {
         @Override
         public String greet(String name) {
             Thread thread = Thread.currentThread();
-            // Java 17 has no Thread.isVirtual
+            // Thread.isVirtual does not exist in Java 17.
             return thread.getName() + " "
                     + (thread.getThreadGroup().getName().equals("VirtualThreads") ? "virtual" : "platform");
         }

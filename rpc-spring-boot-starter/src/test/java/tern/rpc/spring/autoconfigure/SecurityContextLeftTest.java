@@ -12,10 +12,10 @@ import org.springframework.security.core.context.SecurityContextHolder;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests a security context that a method leaves on its thread. */
+/** Tests that the next caller does not inherit a security context that a method left on its thread. */
 class SecurityContextLeftTest {
 
-    /** Returns the user that it finds on its thread, and leaves the caller there. */
+    /** Returns the user that the thread's contexts contain, and leaves its caller in these contexts. */
     @RpcService
     static class Careless implements GreetingService {
 

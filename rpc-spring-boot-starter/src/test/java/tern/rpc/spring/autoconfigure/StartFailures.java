@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import tern.rpc.settings.RpcStartException;
 
-/** Finds the exception that a failure analyzer would find. */
+/** Finds the exception that a failure analyzer would receive. */
 final class StartFailures {
 
     private StartFailures() {}

@@ -13,7 +13,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.metrics.RpcMeter;
 
-/** Settings that are less safe than the default are logged, and stop the start in production. */
+/** Tests settings that are less safe than the default: they are logged, and in production they stop the start. */
 @ExtendWith(OutputCaptureExtension.class)
 class WeakenedSettingsTest {
 

@@ -33,20 +33,20 @@ import tern.rpc.spring.autoconfigure.pool.HttpPoolAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
 
 /**
- * Every invalid value of a property stops the start, and the message names property, value and valid values (figure R24
- * of docs/figures/promises.md).
+ * Tests that every invalid value of a property stops the start, and that the message contains the property, the value
+ * and the valid values (figure R24 of docs/figures/promises.md).
  */
 class WrongConfigurationTest {
 
-    /** Any text is valid here, or only the peer knows the valid ones. */
+    /** The properties for which any text is valid, or only the peer knows the valid texts. */
     private static final Set<String> ANYTHING_GOES = Set.of(
             "rpc.client.services.*.group",
             "rpc.client.services.*.version",
             "rpc.client.services.*.provided-by",
-            "rpc.client.services.*.registry", // read for references alone: RegistryTest
+            "rpc.client.services.*.registry", // Only references read this property; RegistryTest tests it.
             "rpc.server.cors.allowed-headers");
 
-    /** Invalid values by type, with a part of the message. */
+    /** An invalid value for each type, with a part of the expected message. */
     private static final Map<String, List<String>> WRONG = Map.of(
             "java.lang.Integer", List.of("many", "nt"),
             "java.lang.Boolean", List.of("maybe", "oolean"),
@@ -55,7 +55,7 @@ class WrongConfigurationTest {
             "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
             "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
 
-    /** Each line contains properties and then words of the message, separated by {@code |}. */
+    /** Each line contains properties, then parts of the expected message, separated by {@code |}. */
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
             "rpc.client.registry=10.0.0.9:2181 | rpc.client.registry is of another form | zookeeper://host:2181",
@@ -180,7 +180,7 @@ class WrongConfigurationTest {
         for (PropertyTableTest.Property property :
                 PropertyTableTest.properties().values()) {
             List<String> wrong = WRONG.get(property.type());
-            // the insight starter binds the others
+            // The insight starter binds the properties below rpc.diagnosis.
             if (wrong != null && !property.name().startsWith("rpc.diagnosis.")) {
                 String name = property.name().replace("*", "x");
                 rows.add(Arguments.of(
@@ -213,7 +213,7 @@ class WrongConfigurationTest {
         });
     }
 
-    /** Splits at commas that are followed by a property. */
+    /** Splits the text at commas before a property. */
     private static String[] split(String properties) {
         return properties.split(",(?=(rpc|spring)\\.)");
     }
@@ -227,14 +227,14 @@ class WrongConfigurationTest {
                         JedisAutoConfiguration.class));
     }
 
-    /** Creates the environment, because a failed context does not expose its own. */
+    /** Creates an environment, because a context that failed to start does not expose its own. */
     private static Environment environment(String... properties) {
         StandardEnvironment environment = new StandardEnvironment();
         TestPropertyValues.of(properties).applyTo(environment);
         return environment;
     }
 
-    /** Returns the analysis that the application would print. */
+    /** Returns the failure analysis that the application would print. */
     private static FailureAnalysis analysis(Throwable failure, Environment environment) {
         return SpringFactoriesLoader.forDefaultResourceLocation(WrongConfigurationTest.class.getClassLoader())
                 .load(

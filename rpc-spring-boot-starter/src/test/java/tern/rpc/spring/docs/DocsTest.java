@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Checks that links, properties and meters in the pages exist. */
+/** Checks that the links, properties and meters in the pages exist. */
 class DocsTest {
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^ *```.*?^ *```$");
@@ -113,7 +113,7 @@ class DocsTest {
         return name.matches(".*\\.java|(.*/)?pom\\.xml|(load-tests/|docs/)?[a-z-]+");
     }
 
-    /** Accepts a name of the table, or a prefix of names that ends before a dot or with an asterisk. */
+    /** Whether the name is in the table, or is a prefix of names that ends before a dot or with an asterisk. */
     private static boolean isKnown(String found, Set<String> names) {
         String key = found.replaceAll("\\.+$", "")
                 .replaceAll("(\\.services)\\.[^.]+", "$1.<name>")

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The pages and sources of the project, read from its root folder. */
+/** Reads the pages and sources of the project from its root folder. */
 final class Pages {
 
     static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -27,7 +27,9 @@ final class Pages {
         return pages;
     }
 
-    /** Reads the files below the folder whose path from the root matches. Output of builds and tools is skipped. */
+    /**
+     * Reads all files below the folder whose path relative to the root matches. Output of builds and tools is skipped.
+     */
     static Map<Path, String> read(Path folder, Predicate<String> chosen) {
         try (Stream<Path> files = Files.walk(folder)) {
             Map<Path, String> texts = new TreeMap<>();

@@ -10,12 +10,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Checks that every message in docs/troubleshooting.md occurs in the sources. */
+/** Checks that the sources contain every message of docs/troubleshooting.md. */
 class TroubleshootingTest {
 
     private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)` \\| (.+) \\| (.+) \\|$");
 
-    /** Matches two literals joined across a line break, because the formatter splits long messages. */
+    /**
+     * Matches the gap between two literals that are joined across a line break, because the formatter splits long
+     * messages.
+     */
     private static final Pattern JOINED = Pattern.compile("\"\\s*\\+ \"");
 
     @Test

@@ -10,18 +10,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Starts, calls and stops an application repeatedly in one process, each time with newly loaded classes. It then counts
- * the remaining threads, file descriptors including ports, and class loaders. Exits with 1 if any remain. Softly
+ * Repeatedly starts, calls and stops an application in one process, each time with newly loaded classes. Then counts
+ * the remaining threads, file descriptors (including ports) and class loaders, and exits with 1 if any remain. Softly
  * reachable class loaders count too, so the process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}.
  */
 final class ContextRestarts {
 
-    /** Number of first starts, which create objects that the process keeps, such as compiled code. */
+    /**
+     * The number of starts before the first count. They create objects that the process keeps, such as compiled code.
+     */
     private static final int FIRST_STARTS = 3;
 
     /**
-     * Number of class loaders that the process keeps. A shutdown hook that Spring Boot registers once per process keeps
-     * the first class loader.
+     * The number of class loaders that the process keeps: a shutdown hook that Spring Boot registers once per process
+     * keeps the first class loader.
      */
     private static final int LOADERS_OF_THE_PROCESS = 1;
 

@@ -27,7 +27,7 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** Checks the table of docs/first-day.md, and contains the attempts that fit into no other test. */
+/** Checks the table in docs/first-day.md, and makes those attempts of the table that fit into no other test. */
 class FirstDayTest {
 
     private static final Path PAGE = Path.of("..", "docs", "first-day.md");

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests an application whose only dependency is the one in the README. */
+/** Tests an application with a single dependency, which is the one in the README. */
 class OneDependencyTest {
 
     /** The jars of {@code spring-boot-starter}, which every Boot application contains. */
@@ -38,7 +38,7 @@ class OneDependencyTest {
             "org.apache.logging.log4j:log4j-to-slf4j",
             "org.apache.logging.log4j:log4j-api");
 
-    private static final int MAX_JARS = 20; // maximum number of jars in addition to those of plain Boot
+    private static final int MAX_JARS = 20; // the maximum number of jars in addition to those of plain Boot
     private static final int OUR_JARS = 8;
 
     private static StarterJars jars;

@@ -7,7 +7,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A JVM since JDK 24 prints warnings about many actions of libraries unless flags allow them. */
+/**
+ * Tests that an application starts without warnings of the JVM. Since JDK 24, a JVM prints warnings about many actions
+ * of libraries unless flags allow these actions.
+ */
 @Timeout(240)
 class QuietStartTest {
 

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.Supplier;
 
-/** Defines the classes of the application itself and delegates all others to its parent. */
+/** A class loader that defines the classes of the application itself and delegates all other classes to its parent. */
 final class RestartLoader extends ClassLoader {
     private static final String OWN = RestartedApplication.class.getName();
 
@@ -34,7 +34,7 @@ final class RestartLoader extends ClassLoader {
         }
     }
 
-    /** Uses a thread whose context class loader is the new one, as devtools does. */
+    /** Starts and calls the application on a thread whose context class loader is this loader, as devtools does. */
     String startAndCall() throws Exception {
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();

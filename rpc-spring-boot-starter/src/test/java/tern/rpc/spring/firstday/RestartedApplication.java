@@ -11,7 +11,9 @@ import org.springframework.context.annotation.Import;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Serves and calls itself over both binary protocols. Each restart loads its classes again. */
+/**
+ * An application that serves calls and calls itself over both binary protocols. Each restart loads its classes again.
+ */
 public final class RestartedApplication implements Supplier<String>, AutoCloseable {
 
     /** Starts provider and consumer. */
@@ -63,7 +65,7 @@ public final class RestartedApplication implements Supplier<String>, AutoCloseab
                 .run();
     }
 
-    /** Makes calls, and returns the answers of the classes of this start. */
+    /** Makes calls, and returns the answers, which come from the classes that this start has loaded. */
     @Override
     public String get() {
         Consumer wires = consumer.getBean(Consumer.class);

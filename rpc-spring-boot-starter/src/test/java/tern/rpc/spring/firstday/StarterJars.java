@@ -25,12 +25,13 @@ import org.w3c.dom.NodeList;
 
 /**
  * The class path of an application whose only dependency is the starter. The poms in the local repository determine the
- * artifacts. The jars come from the test's own class path.
+ * artifacts; the jars come from the class path of this test.
  */
 final class StarterJars {
 
     /**
-     * Artifacts on the test's class path that libraries need only for their own tests, according to their parent poms.
+     * Artifacts on the test's class path that third-party libraries need only for their own tests, according to their
+     * parent poms.
      */
     private static final Set<String> OF_OUR_TESTS =
             Set.of("org.mockito:mockito-core", "commons-io:commons-io", "com.google.code.gson:gson");
@@ -83,7 +84,7 @@ final class StarterJars {
         return resolved;
     }
 
-    /** Returns whether the path contains the classes of a module, or its jar if it was packaged. */
+    /** Whether the path contains the classes of a module, or its jar if the module was packaged. */
     private static boolean isMainOf(Path module, Path path) {
         Path folder = module.toAbsolutePath().normalize();
         return path.startsWith(folder)
@@ -91,7 +92,7 @@ final class StarterJars {
                 && !path.getFileName().toString().contains("-tests");
     }
 
-    /** Returns the jar; empty for an artifact that a parent pom declares for tests only. */
+    /** Returns the jar; empty if a parent pom declares the artifact only for tests. */
     private static Optional<Path> jar(List<Path> own, String artifact) {
         if (OF_OUR_TESTS.contains(artifact)) {
             return Optional.empty();
@@ -104,7 +105,7 @@ final class StarterJars {
                 .findFirst();
     }
 
-    /** Returns the dependencies that other projects inherit: those that are neither optional nor for tests. */
+    /** Returns the dependencies that other projects inherit: all that are neither optional nor only for tests. */
     private static List<String> dependencies(Path pom) throws Exception {
         Element project = DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()
@@ -148,7 +149,7 @@ final class StarterJars {
         return element == null ? otherwise : element.getTextContent().strip();
     }
 
-    /** Leaves out modules of Tern, like an exclusion in a pom. */
+    /** Removes modules of Tern, as an exclusion in a pom does. */
     StarterJars without(String... modules) {
         for (String module : modules) {
             assertThat(classes.remove(Path.of("..", module))).as(module).isNotNull();
@@ -169,7 +170,7 @@ final class StarterJars {
         return this;
     }
 
-    /** Returns group and artifact of each jar of a third party. */
+    /** Returns group and artifact of each third-party jar. */
     Set<String> artifacts() {
         return jars.keySet();
     }
@@ -178,8 +179,9 @@ final class StarterJars {
      * Runs an application with only these jars until it exits.
      *
      * @param main the main class, in a package of the tests
-     * @param folder a folder for its classes, because the folder of the tests also contains logging settings
-     * @return the output on both streams
+     * @param folder an empty folder to which the classes are copied, because the folder of the tests also contains
+     *     logging settings
+     * @return the text written to standard output and standard error
      */
     String run(Path folder, Class<?> main, String... arguments) throws Exception {
         copyClasses(main, folder);

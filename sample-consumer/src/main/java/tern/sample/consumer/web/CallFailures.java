@@ -8,7 +8,7 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.sample.api.ScheduleException;
 
-/** Maps failed calls to HTTP answers. */
+/** Converts failed calls to HTTP answers. */
 @RestControllerAdvice
 class CallFailures {
 

@@ -10,7 +10,7 @@ import org.springframework.web.server.ResponseStatusException;
 import tern.rpc.load.LatencyReport;
 import tern.sample.consumer.LoadRun;
 
-/** Provides the last run to the page at {@code /}, and starts further runs. */
+/** Shows the last run on the page {@code /}, and starts new runs. */
 @RestController
 class LoadController {
 
@@ -27,14 +27,14 @@ class LoadController {
         }
     }
 
-    /** Returns the last run; 204 before the first run has ended. */
+    /** Returns the last run; status 204 if no run has ended. */
     @GetMapping("/load")
     ResponseEntity<LastRun> lastRun() {
         LatencyReport report = load.report();
         return report == null ? ResponseEntity.noContent().build() : ResponseEntity.ok(LastRun.of(report));
     }
 
-    /** Runs the load and answers when it has ended; 409 while another run is active. */
+    /** Runs the load and answers when the run has ended; status 409 while another run is active. */
     @PostMapping("/load")
     LastRun run(@RequestParam double rate) throws InterruptedException {
         try {

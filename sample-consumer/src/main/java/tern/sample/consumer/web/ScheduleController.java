@@ -22,7 +22,11 @@ class ScheduleController {
         this.schedule = schedule;
     }
 
-    /** @param requestId id of the request; generated if missing */
+    /**
+     * A task for which the client needs an agent.
+     *
+     * @param requestId the id of the request; generated if missing
+     */
     record Task(
             @Nullable String requestId,
             @NotBlank String tenant,

@@ -1,4 +1,4 @@
-/** The HTTP API of the sample. Each request makes one call to the provider. */
+/** The HTTP API of the sample. Each HTTP request makes one call to the provider. */
 @NullMarked
 package tern.sample.consumer.web;
 

@@ -11,7 +11,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Repository;
 import tern.sample.provider.schedule.Agents.Agent;
 
-/** The number of tasks of each agent, counted in Redis. */
+/** Counts the tasks of each agent in Redis. */
 @Repository
 class AgentLoads {
 
@@ -23,7 +23,9 @@ class AgentLoads {
         this.how = properties.redis();
     }
 
-    /** Reads all counters with one MGET, or with one GET for each if the properties ask for it. */
+    /**
+     * Reads all counters with one MGET. If {@code sample.redis.serial} is set, sends one GET for each counter instead.
+     */
     int[] of(List<Agent> agents) {
         List<String> keys = agents.stream().map(AgentLoads::key).toList();
         List<@Nullable String> loads =

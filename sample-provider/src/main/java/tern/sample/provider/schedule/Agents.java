@@ -7,7 +7,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import tern.sample.api.ScheduleRequest;
 
-/** Tenants, agents and assignments in SQL. Each method runs one statement. */
+/** Reads and writes tenants, agents and assignments in SQL. Each method runs one statement. */
 @Repository
 class Agents {
 
@@ -45,6 +45,8 @@ class Agents {
     }
 
     /**
+     * Assigns an agent to a request.
+     *
      * @return false if the request already has an agent
      */
     boolean assign(ScheduleRequest request, Agent agent) {

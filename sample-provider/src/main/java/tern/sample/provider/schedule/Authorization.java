@@ -9,14 +9,17 @@ import org.springframework.web.client.RestClient;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
-/** Asks another service over HTTP whether a tenant may schedule. By default this is the stub in this application. */
+/**
+ * Asks an authorization service over HTTP whether a tenant may schedule. By default the service is the stub in this
+ * application.
+ */
 @Component
 class Authorization {
 
     record Decision(boolean allowed) {}
 
     private final RestClient http;
-    // set before the first call, because the RPC server starts after the web server
+    // The field is set before the first call, because the RPC server starts after the web server.
     private volatile @Nullable String url;
 
     Authorization(RestClient authorizationHttp, ScheduleProperties properties) {

@@ -10,7 +10,8 @@ import org.springframework.stereotype.Component;
 import tern.sample.provider.schedule.ScheduleProperties.Cost;
 
 /**
- * Simulates additional costs of real services. There are none by default. The properties {@code sample.cost} set them.
+ * Simulates additional costs of real services. The properties {@code sample.cost} set the costs; by default there are
+ * none.
  */
 @Component
 class CallCost {
@@ -26,7 +27,7 @@ class CallCost {
         this.cost = properties.cost();
     }
 
-    /** Simulates the costs on the thread of the call. */
+    /** Simulates the costs of a call, on the call's thread. */
     void ofCall(String requestId) {
         for (int i = 0; i < cost.connections(); i++) {
             takeConnection();
@@ -36,7 +37,7 @@ class CallCost {
         }
     }
 
-    /** Borrows and returns a connection, as a small repository method would. */
+    /** Borrows a connection and returns it, as a small repository method would. */
     private void takeConnection() {
         try (Connection connection = dataSource.getConnection()) {
             connection.getAutoCommit();
@@ -45,7 +46,7 @@ class CallCost {
         }
     }
 
-    /** Simulates the costs of the task that follows the call, on the thread of this task. */
+    /** Simulates the costs of the task that runs after the call, on the task's thread. */
     void ofTask() {
         Duration time = cost.bindTime();
         if (time.isZero()) {

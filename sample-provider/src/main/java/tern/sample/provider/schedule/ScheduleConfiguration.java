@@ -11,12 +11,12 @@ import org.springframework.web.client.RestClient;
 class ScheduleConfiguration {
 
     /**
-     * Name of the executor for work after the answer. The properties {@code rpc.pools.executors.bind} create it. The
-     * executor is bounded. If its queue is full, the caller gets an error at once.
+     * The name of the executor for work after the answer. The executor is configured by the properties {@code
+     * rpc.pools.executors.bind}. Its queue is bounded; if the queue is full, the caller gets an error at once.
      */
     static final String BIND = "bind";
 
-    /** Switches off retries of the HTTP client, because the waiting call would time out before a second attempt. */
+    /** Disables the retries of the HTTP client, because the waiting call would time out before a second attempt. */
     @Bean
     ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> oneAttempt() {
         return builder -> builder.withHttpClientCustomizer(HttpClientBuilder::disableAutomaticRetries);

@@ -1,6 +1,6 @@
 /**
- * Scheduling in steps: authorization over HTTP, rows from SQL, counters from Redis, and a pool for work after the
- * answer.
+ * The schedule service. A call is authorized over HTTP, reads rows from SQL and counters from Redis, and leaves a task
+ * to a pool after the answer.
  */
 @NullMarked
 package tern.sample.provider.schedule;

@@ -13,9 +13,9 @@ import org.springframework.util.FileSystemUtils;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * A real Redis as a child process, on a free port of the loopback interface and without persistence. This class starts
- * the binary itself, because the library's own server stops Redis in a JVM shutdown hook, before the calls have
- * drained.
+ * Runs a real Redis as a child process, on a free port of the loopback interface and without persistence. This class
+ * starts the binary itself, because the library's own server would stop Redis in a JVM shutdown hook, before the calls
+ * have drained.
  */
 final class EmbeddedRedis implements AutoCloseable {
 
@@ -37,7 +37,7 @@ final class EmbeddedRedis implements AutoCloseable {
         File binary = ExecutableProvider.newJarResourceProvider(folder.toFile()).get();
         String output = "";
         for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-            int port = freePort(); // another process may take the port before Redis does
+            int port = freePort(); // Another process may use the port before Redis does.
             Process process = new ProcessBuilder(
                             binary.getAbsolutePath(),
                             "--port",
@@ -70,8 +70,8 @@ final class EmbeddedRedis implements AutoCloseable {
     }
 
     /**
-     * Returns when Redis accepts connections or has exited. Redis prints nothing after that, so the output need not be
-     * read further.
+     * Reads the output until Redis accepts connections or has exited. Redis prints nothing after that, so nobody reads
+     * the rest of the output.
      */
     private static String readUntilReady(Process process) throws IOException {
         StringBuilder output = new StringBuilder();

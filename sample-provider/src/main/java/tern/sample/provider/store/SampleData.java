@@ -14,7 +14,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** The initial data: {@value #USERS} users, and agents with three skills. Only empty tables are filled. */
+/**
+ * Creates the initial data: {@value #USERS} users, and agents with three skills. Tables that contain rows are not
+ * changed.
+ */
 @Component
 @DependsOnDatabaseInitialization
 class SampleData implements InitializingBean {

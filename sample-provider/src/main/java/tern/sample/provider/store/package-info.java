@@ -1,4 +1,4 @@
-/** The databases and their pools: Druid, embedded servers and the initial data. */
+/** The database with its Druid connection pool, the embedded servers, and the initial data. */
 @NullMarked
 package tern.sample.provider.store;
 

@@ -29,14 +29,14 @@ import tern.sample.provider.schedule.ScheduleProperties.Authorization;
 import tern.sample.provider.schedule.ScheduleProperties.Cost;
 import tern.sample.provider.schedule.ScheduleProperties.Redis;
 
-/** Tests the mistakes that the profiles {@code round1} to {@code round5} switch on. */
+/** Tests the configuration errors that the profiles {@code round1} to {@code round5} reproduce. */
 class RoundsTest {
 
     private static final List<Agent> AGENTS = List.of(new Agent(1, "one"), new Agent(2, "two"));
 
     private final StringRedisTemplate redis = mock(StringRedisTemplate.class);
 
-    @SuppressWarnings("unchecked") // type arguments of the mock
+    @SuppressWarnings("unchecked") // The mock has this type argument.
     private final ValueOperations<String, String> values = mock(ValueOperations.class);
 
     @Test
@@ -49,7 +49,7 @@ class RoundsTest {
     }
 
     @Test
-    @SuppressWarnings("unchecked") // type of the matched argument
+    @SuppressWarnings("unchecked") // The matched argument has this type.
     void serialLoadsComeInCommandsOfTheirOwn() {
         RedisConnection connection = mock(RedisConnection.class);
         RedisStringCommands commands = mock(RedisStringCommands.class);

@@ -9,7 +9,7 @@ import org.springframework.context.SmartLifecycle;
 import tern.rpc.diagnosis.Diagnostician;
 import tern.rpc.metrics.RpcMeters;
 
-/** Runs the diagnosis on a thread of its own: once a second, and more often while calls are late. */
+/** Runs the diagnosis on a separate thread: once a second, and more often while calls are late. */
 final class DiagnosisLifecycle implements SmartLifecycle {
 
     private static final Logger LOG = LoggerFactory.getLogger(DiagnosisLifecycle.class);
@@ -19,7 +19,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     private final RpcMeters meters;
     private final boolean recordMisses;
     private volatile @Nullable Thread thread;
-    private boolean failed; // used only by the diagnosis thread
+    private boolean failed; // Only the diagnosis thread uses this field.
 
     DiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters, boolean recordMisses) {
         this.diagnostician = diagnostician;
@@ -58,7 +58,8 @@ final class DiagnosisLifecycle implements SmartLifecycle {
         while (thread == Thread.currentThread()) {
             try {
                 due = step(due);
-            } catch (RuntimeException | Error e) { // thrown by a pool of the application, or for lack of memory
+            // A pool of the application threw an exception, or memory is exhausted.
+            } catch (RuntimeException | Error e) {
                 due = System.nanoTime() + SECOND_NANOS;
                 LockSupport.parkNanos(this, SECOND_NANOS);
                 tell(e);
@@ -67,6 +68,8 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     }
 
     /**
+     * Runs the steps that are due.
+     *
      * @return the time at which the next second is due
      */
     private long step(long due) {

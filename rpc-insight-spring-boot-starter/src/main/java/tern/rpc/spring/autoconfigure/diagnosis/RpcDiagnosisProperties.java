@@ -4,12 +4,11 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The properties as the user writes them.
+ * The properties below {@code rpc.diagnosis}.
  *
  * @param downOnFailure Whether health is DOWN instead of DEGRADED while more than one call in a hundred fails, is
  *     refused or hangs.
- * @param flightRecorder Whether a miss that lasts is recorded by the flight recorder for 30 s, at most once in ten
- *     minutes.
+ * @param flightRecorder Whether the flight recorder records a long miss for 30 s, at most once in ten minutes.
  */
 @ConfigurationProperties("rpc.diagnosis")
 public record RpcDiagnosisProperties(

@@ -14,10 +14,13 @@ import tern.rpc.diagnosis.History;
 import tern.rpc.diagnosis.Recorded;
 import tern.rpc.metrics.RpcReportPart;
 
-/** The current diagnosis, with earlier ones and figures. docs/diagnosis.md describes its JSON. */
+/**
+ * The report of the current diagnosis, of earlier diagnoses and of measured values. docs/diagnosis.md describes its
+ * JSON.
+ */
 record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
 
-    /** Increases when a member changes its meaning or is removed. */
+    /** The version of the JSON report. It increases when a member is removed or its meaning changes. */
     private static final int VERSION = 1;
 
     private static final int SHOWN_EPISODES = 5;
@@ -26,12 +29,12 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
     /**
      * The content of the JSON report.
      *
-     * @param checked the expected and the measured effect of the last changed property; empty if there is none
-     *
+     * @param checked the expected and the measured effect of the property that was changed last; empty if none was
+     *     changed
      * @param recorded the last flight recording; null if there was none
      * @param history the causes of misses within 24 hours, the oldest first
-     * @param seconds the figures of the last ten minutes, the oldest first
-     * @param minutes the figures of the last 24 hours, the oldest first
+     * @param seconds the values of the last ten minutes, the oldest first
+     * @param minutes the values of the last 24 hours, the oldest first
      */
     record Report(
             int version,
@@ -73,7 +76,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
                 history.minutes());
     }
 
-    /** The diagnosis, followed by one line for each of the last causes. */
+    /** Returns the diagnosis, then one line for each of the last causes. */
     @Override
     public String text() {
         Diagnosis now = diagnostician.diagnosis();
@@ -101,7 +104,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
         return text.toString();
     }
 
-    /** Takes a flight recording. */
+    /** Starts a flight recording. */
     @Override
     public Boolean act() {
         return diagnostician.record();

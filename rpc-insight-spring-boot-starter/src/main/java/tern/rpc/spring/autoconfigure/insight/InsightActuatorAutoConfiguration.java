@@ -24,7 +24,7 @@ import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
 import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisProperties;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Shows the diagnosis and the pools, for applications with Actuator. */
+/** Shows the diagnosis and the pools in applications with Actuator. */
 @AutoConfiguration(after = {RpcPoolsAutoConfiguration.class, RpcDiagnosisAutoConfiguration.class})
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 public final class InsightActuatorAutoConfiguration {
@@ -42,7 +42,7 @@ public final class InsightActuatorAutoConfiguration {
         return new DiagnosisPart(diagnostician);
     }
 
-    /** Shows failing calls as a separate status, which Boot answers with 200. */
+    /** Shows failing calls as the separate health status DEGRADED, which Boot answers with HTTP status 200. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
     static final class HealthConfiguration {
@@ -54,7 +54,10 @@ public final class InsightActuatorAutoConfiguration {
             return new DiagnosisHealthIndicator(diagnostician, properties.downOnFailure());
         }
 
-        /** Boot ignores a status that is missing in the configured order. */
+        /**
+         * Adds the status DEGRADED to the order of statuses, because Boot ignores a status that the order does not
+         * contain.
+         */
         @Bean
         @ConditionalOnMissingBean
         @ConditionalOnProperty(
@@ -68,7 +71,8 @@ public final class InsightActuatorAutoConfiguration {
     }
 
     /**
-     * Creates the endpoint if the RPC starter is absent. The endpoint of the RPC starter shows these reports as well.
+     * Creates the endpoint if the RPC starter is absent. If it is present, the endpoint of the RPC starter shows these
+     * reports.
      */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingClass("tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint")
@@ -80,7 +84,7 @@ public final class InsightActuatorAutoConfiguration {
             return new InsightEndpoint(meters, parts);
         }
 
-        /** Hides addresses of Redis with a password, even if the application shows property values. */
+        /** Hides Redis addresses that contain a password, even if the application shows property values. */
         @Bean
         SanitizingFunction rpcPoolSanitizer() {
             return new SecretAddresses();

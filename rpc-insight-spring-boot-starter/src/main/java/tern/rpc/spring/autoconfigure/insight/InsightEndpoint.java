@@ -17,8 +17,9 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * Shows the last minute of an application without RPC under {@code /actuator/rpc}, and each {@link RpcReportPart} below
- * it. With RPC, the endpoint of its starter shows services and references as well.
+ * Shows the last minute of an application without RPC at {@code /actuator/rpc}, and each {@link RpcReportPart} below
+ * that path. In an application with RPC, the endpoint of the RPC starter takes its place and also shows services and
+ * references.
  */
 @Endpoint(id = "rpc")
 public final class InsightEndpoint {
@@ -35,9 +36,9 @@ public final class InsightEndpoint {
     }
 
     /**
-     * The target and the last minute.
+     * The target and the calls of the last minute.
      *
-     * @param parts the names of the reports below this one
+     * @param parts the names of the reports that are available below this report
      */
     public record Summary(int qps, double latencyMillis, LatencyWindow.Report served, List<String> parts) {}
 
@@ -50,7 +51,7 @@ public final class InsightEndpoint {
                 parts.orderedStream().map(RpcReportPart::name).toList());
     }
 
-    /** JSON, unless the request prefers plain text. */
+    /** The format of the answer: JSON, unless the request prefers plain text. */
     public enum Format implements Producible<Format> {
         JSON,
         TEXT;
@@ -67,9 +68,10 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Returns the part; null for an unknown name, which becomes 404. A part without a text is always JSON.
+     * Returns the part; null, which Actuator answers with 404, if the name is unknown. A part without a text form is
+     * always JSON.
      *
-     * @param format null outside of the web, which means JSON
+     * @param format the requested format; null, which means JSON, if the call does not come from the web
      */
     @ReadOperation(producesFrom = Format.class)
     public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
@@ -84,8 +86,9 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Runs the action of a part, such as a flight recording of the diagnosis. Answers 202 if the action was started,
-     * 409 if it is already running, and null (404) for a part without an action.
+     * Runs the action of a part; for the diagnosis, this starts a flight recording. Answers 202 if the action was
+     * started, and 409 if the action is already running. Returns null, which Actuator answers with 404, for a part
+     * without an action.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

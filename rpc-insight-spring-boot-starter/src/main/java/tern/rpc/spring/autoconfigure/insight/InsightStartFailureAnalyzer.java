@@ -10,7 +10,10 @@ import org.springframework.core.env.Environment;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
-/** Shows the mistake, the change to make, and the place where a property was set, instead of a stack trace. */
+/**
+ * Describes a failed start by the error, the change to make, and the place where a property was set, instead of a stack
+ * trace.
+ */
 final class InsightStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {
 
     private final Environment environment;
@@ -27,7 +30,7 @@ final class InsightStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStart
         return new FailureAnalysis(sentence(description), cause.action(), cause);
     }
 
-    /** The description as a sentence. A question keeps its question mark. */
+    /** Returns the description as a sentence with a full stop. A question keeps its question mark. */
     private static String sentence(String description) {
         return description.endsWith("?") || description.endsWith(".") ? description : description + ".";
     }

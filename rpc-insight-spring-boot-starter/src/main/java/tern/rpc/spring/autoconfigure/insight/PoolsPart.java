@@ -8,7 +8,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Every pool with its effective settings. */
+/** The report of all pools with their settings in effect. */
 record PoolsPart(ObjectProvider<PoolSource> sources) implements RpcReportPart {
 
     /** The pools in the JSON report. Times are in milliseconds; -1 means unknown or unlimited. */
@@ -44,7 +44,7 @@ record PoolsPart(ObjectProvider<PoolSource> sources) implements RpcReportPart {
         }
     }
 
-    /** An effective setting. */
+    /** A setting that is in effect. */
     record Setting(String property, String value, PoolSetting.Source source, PoolSetting.Use use) {
 
         static Setting of(PoolSetting setting) {

@@ -4,7 +4,7 @@ import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import tern.rpc.settings.SecretText;
 
-/** Hides addresses of Redis with a password, even if the application shows property values. Thread-safe. */
+/** Hides Redis addresses that contain a password, even if the application shows property values. Thread-safe. */
 final class SecretAddresses implements SanitizingFunction {
 
     private static final String KEY = "rpc[._]pools[._]jedis[._]url";

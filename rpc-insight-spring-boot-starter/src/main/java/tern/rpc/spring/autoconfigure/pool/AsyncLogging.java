@@ -12,9 +12,10 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.util.ClassUtils;
 
 /**
- * Switches Log4j 2 to asynchronous logging by setting Tern's configuration as the default of {@code logging.config}.
- * Does nothing for another logging system, without the disruptor, or if the application configures Log4j 2 itself.
- * Log4j accepts the size and the full policy of the ring only as system properties.
+ * Switches Log4j 2 to asynchronous logging: the default of {@code logging.config} becomes Tern's configuration file.
+ * Does nothing if the application uses another logging system, configures Log4j 2 itself, or has no LMAX Disruptor on
+ * the class path. The size of the ring buffer and the policy for a full ring buffer are set as system properties,
+ * because Log4j accepts them in no other way.
  */
 public final class AsyncLogging implements EnvironmentPostProcessor {
 
@@ -47,7 +48,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
                 && LoggingSystem.get(loader).getClass().getSimpleName().equals("Log4J2LoggingSystem");
     }
 
-    /** Whether asynchronous logging is possible and not switched off. */
+    /** Whether asynchronous logging is possible and is not switched off. */
     static boolean isWanted(Environment environment, ClassLoader loader) {
         return environment.getProperty(PROPERTY, boolean.class, true)
                 && ClassUtils.isPresent(DISRUPTOR, loader)

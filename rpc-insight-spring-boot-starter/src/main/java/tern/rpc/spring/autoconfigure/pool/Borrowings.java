@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Counts borrowings from a pool, their waits and their durations. Thread-safe. */
+/** Counts the borrowings from a pool, and measures their waits and durations. Thread-safe. */
 final class Borrowings {
 
     private final LongAdder waiting = new LongAdder();
@@ -15,13 +15,15 @@ final class Borrowings {
     private final LongAdder heldNanos = new LongAdder();
     private final Holders holders = new Holders();
 
-    /** Starts a borrowing. Returns the current time, which {@link #taken} expects. */
+    /** Starts a borrowing. Returns the current time, which the caller passes to {@link #taken}. */
     long asked() {
         waiting.increment();
         return System.nanoTime();
     }
 
-    /** Records that a borrowing succeeded. Returns the current time, which {@link #returned(long)} expects. */
+    /**
+     * Records that a borrowing succeeded. Returns the current time, which the caller passes to {@link #returned(long)}.
+     */
     long taken(long askedAt) {
         long now = System.nanoTime();
         waiting.decrement();
@@ -30,7 +32,7 @@ final class Borrowings {
         return now;
     }
 
-    /** Records that a borrowing succeeded, and remembers the borrower until {@link #returned(Holders.Holder)}. */
+    /** Records that a borrowing succeeded, and keeps the borrower until {@link #returned(Holders.Holder)}. */
     Holders.Holder takenBy(long askedAt) {
         return holders.taken(taken(askedAt));
     }
@@ -51,7 +53,7 @@ final class Borrowings {
         waitedNanos.add(System.nanoTime() - askedAt);
     }
 
-    /** Records the return of a connection to a pool that measures the duration itself. */
+    /** Records the return of a connection, for a pool that measures the time of use itself. */
     void returnedAfter(Duration time) {
         heldNanos.add(time.toNanos());
     }

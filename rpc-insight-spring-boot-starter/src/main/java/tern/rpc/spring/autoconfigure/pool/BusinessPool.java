@@ -19,8 +19,8 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties.Rejection;
 
 /**
- * Threads for one purpose of the application, with a bounded queue. A task of a served call keeps its {@link
- * ServerContext} and is recorded in its ledger. Thread-safe.
+ * A thread pool for one purpose of the application, with a bounded queue. A task that a served call submits keeps the
+ * {@link ServerContext} of the call, and its time is recorded in the call's ledger. Thread-safe.
  */
 public final class BusinessPool extends ThreadPoolExecutor {
 
@@ -33,7 +33,7 @@ public final class BusinessPool extends ThreadPoolExecutor {
     private final LongAdder rejected = new LongAdder();
     private final LongAdder callerRuns = new LongAdder();
 
-    /** @param prefix the prefix of its properties */
+    /** @param prefix the prefix of the pool's properties */
     record Settings(String name, String prefix, int threads, int queueCapacity, Rejection rejection) {}
 
     BusinessPool(Settings settings, SettingOrigins origins) {
@@ -136,7 +136,7 @@ public final class BusinessPool extends ThreadPoolExecutor {
                         PoolSetting.Source.TUNED));
     }
 
-    /** Waits up to 5 seconds for tasks to end, then interrupts them. */
+    /** Waits up to 5 seconds for the tasks to end, then interrupts the remaining tasks. */
     void stop() {
         shutdown();
         try {

@@ -13,8 +13,8 @@ import tern.rpc.settings.PropertyCheck;
 
 /**
  * Creates a bean for each group of properties below {@code rpc.pools.executors}, unless the application has a bean with
- * this name. The beans are injected by qualifier only, because a pool for one purpose must not become the default or
- * replace Boot's own executor.
+ * the same name. The beans can be injected by qualifier only, because a pool for one purpose must not become the
+ * default executor or replace Boot's executor.
  */
 final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
 

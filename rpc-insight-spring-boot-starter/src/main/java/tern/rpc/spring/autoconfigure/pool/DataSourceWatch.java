@@ -21,8 +21,9 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Measures every data source that has no library-specific measurement: other pools, and data sources without a pool. A
- * delegating data source keeps its class, and its targets are measured unless they are beans.
+ * Measures every data source for which no {@code BeanPostProcessor} of a particular pool library exists: other pools,
+ * and data sources without a pool. A delegating data source keeps its class; its targets are measured instead, unless
+ * they are beans.
  */
 final class DataSourceWatch implements BeanPostProcessor {
 
@@ -62,7 +63,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         return isMeasured(source) ? source : watched(source, beanName);
     }
 
-    /** Whether a library-specific processor measures a bean of this class. */
+    /** Whether the {@code BeanPostProcessor} of a particular pool library measures data sources of this class. */
     private static boolean isMeasured(DataSource source) {
         String type = source.getClass().getName();
         return type.startsWith(DRUID) || type.startsWith(HIKARI);
@@ -84,7 +85,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         }
     }
 
-    @SuppressWarnings("unchecked") // Spring declares the values to be data sources
+    @SuppressWarnings("unchecked") // Spring declares the values as data sources.
     private void replace(
             Map<?, ?> targets, @Nullable DataSource first, String beanName, Consumer<DataSource> otherwise) {
         boolean found = false;
@@ -103,7 +104,7 @@ final class DataSourceWatch implements BeanPostProcessor {
 
     private DataSource watched(DataSource source, String wanted) {
         if (!WatchedDataSource.isPossible(source) || source.getClass().getName().startsWith(DRUID)) {
-            return source; // for example a bean that is already measured
+            return source; // For example, the data source is a bean that is already measured.
         }
         for (DataSourceTargets library : libraries) {
             DataSource watched = library.watchedTarget(source, wanted);

@@ -6,12 +6,12 @@ import org.apache.logging.log4j.core.async.AsyncQueueFullPolicy;
 import org.apache.logging.log4j.core.async.EventRoute;
 
 /**
- * Drops and counts lines of any level when the ring is full, so that no caller waits. {@link RingReserve} reserves
- * places for WARN and ERROR. Created by Log4j.
+ * Drops and counts log lines of any level if the ring buffer is full, so that no calling thread blocks. {@link
+ * RingReserve} reserves places in the ring buffer for WARN and ERROR. Log4j creates the instance.
  */
 public final class DropWhenFull implements AsyncQueueFullPolicy {
 
-    /** Static, because Log4j creates the policy and does not expose it. */
+    /** The number of dropped lines. The field is static, because Log4j creates the policy and does not expose it. */
     private static final LongAdder DROPPED = new LongAdder();
 
     static long dropped() {

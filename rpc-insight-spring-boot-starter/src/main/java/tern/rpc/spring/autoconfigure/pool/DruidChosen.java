@@ -8,8 +8,9 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
 /**
- * Matches if the application uses Druid. This is the case if {@code spring.datasource.type} names Druid or there is no
- * other pool. If HikariCP is also present, HikariCP is used, because some applications only use Druid's SQL parser.
+ * Matches if the application uses Druid: {@code spring.datasource.type} names Druid, or no other pool is on the class
+ * path. If HikariCP is on the class path too, HikariCP is used by default, because some applications only use Druid's
+ * SQL parser.
  */
 final class DruidChosen extends SpringBootCondition {
 

@@ -17,13 +17,13 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 
-/** Counts the connections and statements of one pool, both for the pool and in the ledger of the call. Thread-safe. */
+/** Counts the connections and statements of one pool, both for the pool and in the ledgers of calls. Thread-safe. */
 final class DruidLedgerFilter extends FilterAdapter {
 
     private final String name;
     private final Borrowings borrowings = new Borrowings();
 
-    /** The holder of each physical connection. Bounded by the size of the pool. */
+    /** The holder of each physical connection. The map has at most as many entries as the pool has connections. */
     private final Map<Long, Holders.Holder> holders = new ConcurrentHashMap<>();
 
     /** @param name the name of the pool */
@@ -165,7 +165,7 @@ final class DruidLedgerFilter extends FilterAdapter {
         return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql, keys));
     }
 
-    /** Counts this wait, because a driver that reads rows in portions waits here for the next portion. */
+    /** Measures this method as well, because a driver that reads rows in portions waits here for the next portion. */
     @Override
     public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {
         CallLedger ledger = CallLedger.current();

@@ -7,7 +7,10 @@ import tern.rpc.pool.Sizing;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
-/** Values for a pool that fails fast, opens all connections at start-up, and wakes no thread without need. */
+/**
+ * Settings with which a Druid pool fails fast, opens all connections at startup, and does not wake threads
+ * unnecessarily.
+ */
 final class DruidTuning {
 
     static final String PREFIX = "spring.datasource.druid";
@@ -27,7 +30,7 @@ final class DruidTuning {
         this.origins = origins;
     }
 
-    /** Sets the values. Called before the pool's {@code init}. */
+    /** Applies the settings. Must be called before the pool's {@code init}. */
     void apply(DruidDataSource pool) {
         Integer wanted = number("max-active");
         int max = wanted == null
@@ -42,7 +45,7 @@ final class DruidTuning {
         pool.setMaxWait(sizing.jdbcWait().toMillis());
         pool.setConnectTimeout((int) CONNECT_TIMEOUT.toMillis());
         pool.setSocketTimeout((int) READ_TIMEOUT.toMillis());
-        pool.setUseUnfairLock(true); // set explicitly, in case a later release changes the default
+        pool.setUseUnfairLock(true); // The lock is set explicitly in case a later release changes the default.
         pool.setKeepAlive(true);
         pool.setPoolPreparedStatements(true);
         pool.setMaxPoolPreparedStatementPerConnectionSize(STATEMENTS_PER_CONNECTION);
@@ -57,8 +60,8 @@ final class DruidTuning {
     }
 
     /**
-     * Sets a time limit in the properties of the driver, as Druid itself does for other drivers. Values in the URL or
-     * the connection properties are kept.
+     * Sets a time limit in the connection properties of the driver, as Druid itself does for other drivers. Limits that
+     * the URL or the connection properties already contain are kept.
      */
     private static void tellDriver(DruidDataSource pool, String name, int millis) {
         boolean said = pool.getUrl().contains(name + '=')

@@ -12,7 +12,10 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Adds the counting filter to every Druid pool before it opens, whether Tern or the application created the pool. */
+/**
+ * Adds the counting filter to every Druid pool before the pool opens connections, whether Tern or the application
+ * created the pool.
+ */
 final class DruidWatch implements BeanPostProcessor {
 
     private final ObjectProvider<PoolSources> sources;
@@ -50,7 +53,7 @@ final class DruidWatch implements BeanPostProcessor {
                 .build();
     }
 
-    /** The settings of a pool. A pool that the application builds itself keeps all of its values. */
+    /** Returns the settings of a pool. A pool that the application builds itself keeps all of its values. */
     private List<PoolSetting> settings(DruidDataSource pool, boolean ours) {
         Source otherwise = ours ? Source.TUNED : Source.USER;
         return List.of(

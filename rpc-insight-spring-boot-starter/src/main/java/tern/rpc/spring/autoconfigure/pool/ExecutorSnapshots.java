@@ -15,7 +15,7 @@ import tern.rpc.pool.PoolSnapshot;
 /** Takes snapshots of the application's executors. */
 final class ExecutorSnapshots {
 
-    /** The executor that Boot creates and configures by properties. */
+    /** The name of the executor bean that Boot creates and configures by properties. */
     private static final String BOOTS = "applicationTaskExecutor";
 
     private static final String PREFIX = "spring.task.execution.pool.";
@@ -31,8 +31,8 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Starts no thread beyond the core size until the queue is full. The core size therefore limits the pool while the
-     * queue has room.
+     * Returns the settings of an executor. The executor starts no thread beyond the core size until its queue is full,
+     * so the core size limits the pool while the queue has free places.
      */
     private static List<PoolSetting> settings(ThreadPoolTaskExecutor executor, SettingOrigins origins) {
         return List.of(

@@ -25,7 +25,7 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Wraps every HikariCP pool in a subclass, to measure borrowings. */
+/** Measures borrowings from every HikariCP pool by wrapping the pool in a subclass. */
 final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, ApplicationContextAware, DataSourceTargets {
 
     private static final Logger LOG = LoggerFactory.getLogger(HikariWatch.class);
@@ -34,7 +34,7 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
     /** HikariCP's value for no timeout. */
     private static final long NO_TIMEOUT = Integer.MAX_VALUE;
 
-    /** HikariCP rejects shorter waits; a system property of HikariCP changes this. */
+    /** The range of wait limits. HikariCP rejects lower limits, unless one of its system properties changes this. */
     private static final Range WAITS =
             new Range(Long.getLong("com.zaxxer.hikari.timeoutMs.floor", 250), NO_TIMEOUT - 1);
 
@@ -87,11 +87,13 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
         sources.getObject()
                 .add(name, PoolSource.of(() -> snapshot(name, pool, borrowings, prefix), borrowings.holders()));
         return NativeDetector.inNativeImage()
-                ? pool // native images cannot create subclasses at run time
+                ? pool // Native images cannot create subclasses at run time.
                 : WatchedDataSource.of(name, pool, borrowings);
     }
 
-    /** The prefix of the properties that are bound to the pool; null if the application sets the values in code. */
+    /**
+     * Returns the prefix of the properties that are bound to the pool; null if the application sets the values in code.
+     */
     private @Nullable String prefix(HikariDataSource pool, String beanName) {
         ApplicationContext application = context;
         ConfigurationPropertiesBean bound =

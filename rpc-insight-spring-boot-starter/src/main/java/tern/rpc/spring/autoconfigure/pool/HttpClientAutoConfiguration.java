@@ -13,7 +13,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.reactive.function.client.WebClient;
 
-/** Measures the HTTP exchanges of RestClient, RestTemplate, WebClient and the client of the JDK. */
+/** Measures the HTTP exchanges of RestClient, RestTemplate, WebClient and the JDK's HTTP client. */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
         beforeName =
@@ -44,7 +44,7 @@ public final class HttpClientAutoConfiguration {
     @ConditionalOnClass({WebClient.class, WebClientCustomizer.class})
     static class WebClientConfiguration {
 
-        /** Runs last, so that the time of the application's filters does not count as time of the peer. */
+        /** Runs after the application's filters, so that their time is not counted as time of the peer. */
         @Bean
         @Order(Ordered.LOWEST_PRECEDENCE)
         WebClientWatch rpcWebClientWatch() {

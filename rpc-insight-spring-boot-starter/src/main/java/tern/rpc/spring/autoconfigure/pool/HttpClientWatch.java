@@ -10,8 +10,8 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
 /**
- * Measures HTTP clients that are beans but were not created by Boot. They keep their request factory, which is wrapped
- * in place.
+ * Measures HTTP client beans that Boot did not create. The request factory of such a client stays in place, inside a
+ * measuring wrapper.
  */
 final class HttpClientWatch implements BeanPostProcessor {
 

@@ -11,15 +11,18 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Measures each exchange of one client at two points: before it requests a connection, and when it has one. A body that
- * is read as a stream is read later, so its reading does not count. Thread-safe.
+ * Measures each exchange of one client at two points: before the exchange requests a connection, and when it has one.
+ * The reading of a streamed body is not measured, because it happens later. Thread-safe.
  */
 final class HttpExchanges {
 
-    /** More hosts would not change any advice. */
+    /** The maximum number of hosts that are counted. A higher number would not change any advice. */
     private static final int MAX_HOSTS = 64;
 
-    /** The name of waits for a connection. Pools of HTTP clients are distinguished by their hosts. */
+    /**
+     * The name of waits for a connection in the ledger. It is the same for all clients, because pools of HTTP clients
+     * are distinguished by their hosts.
+     */
     private static final String POOL = "http";
 
     private final Borrowings borrowings = new Borrowings();
@@ -33,7 +36,7 @@ final class HttpExchanges {
         return Math.max(1, hosts.size());
     }
 
-    /** Wraps the wait for a connection, including the opening of one if none is free. */
+    /** Measures the wait for a connection, including the time to open one if none is free. */
     ClassicHttpResponse connect(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
             throws IOException, HttpException {
         if (hosts.size() < MAX_HOSTS) {
@@ -53,11 +56,11 @@ final class HttpExchanges {
         }
     }
 
-    /** Wraps the exchange on the connection. */
+    /** Measures the exchange on the connection. */
     ClassicHttpResponse exchange(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
             throws IOException, HttpException {
         Wait wait = (Wait) scope.clientContext.getAttribute(Wait.NAME);
-        // after an authentication challenge, the exchange is repeated on the same connection
+        // After an authentication challenge, the client repeats the exchange on the same connection.
         boolean first = wait != null && !wait.over;
         long takenAt = first ? borrowings.taken(wait.askedAt) : 0;
         if (first) {
@@ -79,7 +82,7 @@ final class HttpExchanges {
         }
     }
 
-    /** The wait of one request. Used only by its thread. */
+    /** The wait of one request. Only the thread of the request uses it. */
     private static final class Wait {
         static final String NAME = "rpc.connection-wait";
 

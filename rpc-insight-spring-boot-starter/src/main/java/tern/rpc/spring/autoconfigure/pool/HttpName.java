@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Names of HTTP exchanges for diagnoses, such as {@code GET stock:8080/levels}. */
+/** Returns names of HTTP exchanges for diagnoses, such as {@code GET stock:8080/levels}. */
 final class HttpName {
 
     private static final Pattern FIRST = Pattern.compile("^(/[a-z][a-z_-]{0,31})(?:[/?]|$)");
@@ -17,15 +17,18 @@ final class HttpName {
         return of(method, host, address.getRawPath());
     }
 
-    /** Adds the first part of the path if it is a plain word, because later parts may be values of the call. */
+    /**
+     * Returns the name with the first part of the path if that part is a plain word. Later parts are omitted, because
+     * they may be values of the call.
+     */
     static String of(String method, String host, @Nullable String path) {
         Matcher first = FIRST.matcher(path == null ? "" : path);
         return method + " " + host + (first.find() ? first.group(1) : "");
     }
 
     /**
-     * The name of an exchange whose answer says that the server failed or refused, such as {@code GET stock:8080 (503)};
-     * else the name itself. Other statuses of clients' errors are answers as any other.
+     * Returns the name with a status of 429 or 500 and above, such as {@code GET stock:8080 (503)}; for any other
+     * status, the name itself.
      */
     static String of(String name, int status) {
         return status >= 500 || status == 429 ? name + " (" + status + ")" : name;

@@ -14,7 +14,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import tern.rpc.pool.Sizing;
 
-/** Tunes and measures the connections of Apache HttpClient that Boot creates for RestClient and RestTemplate. */
+/** Tunes and measures the connections of the Apache HttpClient that Boot creates for RestClient and RestTemplate. */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
         beforeName =

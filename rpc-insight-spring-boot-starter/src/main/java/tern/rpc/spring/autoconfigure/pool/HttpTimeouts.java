@@ -6,7 +6,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.http.client.HttpClientSettings;
 
-/** Sets timeouts for connecting and for answers in Boot's HTTP client settings if the application does not set them. */
+/** Sets the connect and read timeouts in Boot's HTTP client settings, unless the application sets them. */
 final class HttpTimeouts implements BeanPostProcessor {
 
     static final Duration CONNECT = Duration.ofSeconds(1);

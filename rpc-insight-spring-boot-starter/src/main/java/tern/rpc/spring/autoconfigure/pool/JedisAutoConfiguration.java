@@ -9,7 +9,7 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import tern.rpc.pool.Sizing;
 
-/** Creates a Jedis client without Spring Data, if {@code rpc.pools.jedis.url} is set. */
+/** Creates a Jedis client that does not need Spring Data, if {@code rpc.pools.jedis.url} is set. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
 @ConditionalOnClass({UnifiedJedis.class, PooledConnectionProvider.class})
 @ConditionalOnProperty("rpc.pools.jedis.url")

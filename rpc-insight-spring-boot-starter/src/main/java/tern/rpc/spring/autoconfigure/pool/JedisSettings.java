@@ -8,7 +8,7 @@ import tern.rpc.pool.Sizing;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
-/** The validated settings of the Jedis pool without Spring Data. */
+/** The validated settings of the Jedis pool that does not need Spring Data. */
 record JedisSettings(URI address, int maxTotal, Duration maxWait, Duration connectTimeout, Duration readTimeout) {
 
     static final String PREFIX = "rpc.pools.jedis";
@@ -40,7 +40,7 @@ record JedisSettings(URI address, int maxTotal, Duration maxWait, Duration conne
         throw refused("host or port missing");
     }
 
-    /** The failure without the offending value, which may contain a password. */
+    /** Returns the exception for an invalid address. It does not contain the address, which may include a password. */
     private static InvalidPropertyException refused(String reason) {
         return new InvalidPropertyException(
                 PREFIX + ".url", "no address (" + reason + ")", "redis://user:password@host:6379/0");

@@ -11,7 +11,8 @@ import tern.rpc.pool.Sizing;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * Sets Tern's values in Boot's properties before Boot creates the pool. Properties of the application take precedence.
+ * Sets Tern's values in Boot's Redis properties before Boot creates the pool. Properties that the application sets take
+ * precedence.
  */
 final class JedisTuning implements BeanPostProcessor {
 
@@ -41,7 +42,7 @@ final class JedisTuning implements BeanPostProcessor {
         return bean;
     }
 
-    /** Whether Boot uses Jedis. It prefers Lettuce if both are present and none is configured. */
+    /** Whether Boot uses Jedis. If both clients are present and neither is configured, Boot uses Lettuce. */
     private boolean isJedis() {
         String type = environment.getProperty(PREFIX + ".client-type");
         return type == null
@@ -58,7 +59,7 @@ final class JedisTuning implements BeanPostProcessor {
         }
         int max = pool.getMaxActive() < 0 ? sizing.connections() : pool.getMaxActive();
         if (!user.isSet(POOL + ".max-idle")) {
-            pool.setMaxIdle(max); // opened connections stay open
+            pool.setMaxIdle(max); // Opened connections stay open.
         }
         if (!user.isSet(POOL + ".min-idle")) {
             pool.setMinIdle(Math.min(max, pool.getMaxIdle()) / 4);

@@ -16,7 +16,8 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Measures the connections of the client that Spring Data creates for a single server. It replaces them by subclasses.
+ * Measures the connections of the client that Spring Data creates for a single Redis server. The connection provider
+ * and the command executor of the client are replaced with measuring subclasses.
  */
 final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
 
@@ -36,10 +37,11 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     private void watch(AbstractClientBuilder<?, ?> builder, JedisClientConfiguration configuration) {
         GenericObjectPoolConfig<?> config = configuration.getPoolConfig().orElse(null);
         if (config == null || !configuration.isUsePooling() || !(builder.build() instanceof RedisClient plain)) {
-            return; // clusters and sentinels have several pools, which are not measured
+            return; // Clients for clusters and sentinels have several pools, which are not measured.
         }
         PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
-        plain.close(); // the client has no connection yet; its factory knows the address and the credentials
+        // The client has no connection yet. Its connection factory knows the address and the credentials.
+        plain.close();
         WatchedConnections connections = WatchedConnections.of(factory, typed(config));
         builder.connectionProvider(connections).commandExecutor(new DefaultCommandExecutor(connections));
         String name = sources.nameFor("jedis");
@@ -47,7 +49,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     }
 
     private static GenericObjectPoolConfig<Connection> typed(GenericObjectPoolConfig<?> config) {
-        @SuppressWarnings("unchecked") // the type matters only for the eviction policy, which reads no object
+        @SuppressWarnings("unchecked") // The type matters only for the eviction policy, which reads no object.
         GenericObjectPoolConfig<Connection> typed = (GenericObjectPoolConfig<Connection>) config;
         return typed;
     }

@@ -4,7 +4,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Names of Redis commands with the pattern of their key, for diagnoses: {@code GET user:*}. */
+/**
+ * Returns names of Redis commands for diagnoses. A name contains the pattern of the command's key, as in {@code GET
+ * user:*}.
+ */
 final class KeyPattern {
 
     private static final int MAX_LENGTH = 64;

@@ -4,7 +4,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Counts an operation in the ledger of the call that the current thread serves. Does nothing if there is none. */
+/**
+ * Records an operation in the ledger of the call that the current thread serves. If the thread serves no call, the
+ * operation is not recorded.
+ */
 final class LedgerOperation {
 
     /** Work that may throw one type of exception. */
@@ -15,9 +18,7 @@ final class LedgerOperation {
 
     private LedgerOperation() {}
 
-    /**
-     * @param name the name as in {@link CallLedger#leave(Phase, String)}
-     */
+    /** @param name the name of the operation, see {@link CallLedger#leave(Phase, String)} */
     static <T extends @Nullable Object, E extends Exception> T in(Phase phase, @Nullable String name, Work<T, E> work)
             throws E {
         CallLedger ledger = CallLedger.current();

@@ -13,10 +13,10 @@ import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.util.Pool;
 
 /**
- * Lends the connections of a pool, and replaces broken ones on its own thread. After a failed command, the original
- * pool would reconnect on the caller's thread. Without network, the caller would then wait for its read timeout twice.
- * A connection counts as borrowed until it is replaced, so other callers meanwhile fail because of the pool's limit.
- * Thread-safe.
+ * Lends the connections of a pool, and replaces broken connections on a separate thread. The original pool would
+ * reconnect on the caller's thread after a failed command, so that without a network the caller would wait for the read
+ * timeout twice. A broken connection remains borrowed until it is replaced, so other callers may reach the pool's limit
+ * meanwhile and fail. Thread-safe.
  */
 final class LentConnections extends ConnectionPool {
 
@@ -38,7 +38,7 @@ final class LentConnections extends ConnectionPool {
         replacing.allowCoreThreadTimeOut(true);
     }
 
-    /** The configuration of the inherited pool, which never contains a connection. */
+    /** Returns the configuration of the superclass's pool, which never contains a connection. */
     private static GenericObjectPoolConfig<Connection> unused() {
         GenericObjectPoolConfig<Connection> config = new GenericObjectPoolConfig<>();
         config.setJmxEnabled(false);
@@ -46,7 +46,7 @@ final class LentConnections extends ConnectionPool {
         return config;
     }
 
-    /** Called by {@link #getResource()}. The original pool limits the wait. */
+    /** Borrows a connection from the original pool, which limits the wait. {@link #getResource()} calls this method. */
     @Override
     public Connection borrowObject(Duration unused) throws Exception {
         return pool.borrowObject();
@@ -62,7 +62,7 @@ final class LentConnections extends ConnectionPool {
         try {
             replacing.execute(() -> replace(connection));
         } catch (RejectedExecutionException closed) {
-            pool.returnBrokenResource(connection); // this does not reconnect
+            pool.returnBrokenResource(connection); // This call does not reconnect.
         }
     }
 
@@ -74,7 +74,7 @@ final class LentConnections extends ConnectionPool {
         }
     }
 
-    /** Ends the thread. The owner of the pool closes it. */
+    /** Ends the replacing thread. The owner of the original pool closes that pool. */
     @Override
     public void close() {
         replacing.shutdown();

@@ -23,7 +23,10 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Measures logging by Log4j 2: the time of callers appears in their ledgers, and the ring as a pool. */
+/**
+ * Measures logging with Log4j 2. The time that calling threads spend on log lines is recorded in their ledgers, and the
+ * ring buffer appears as a pool.
+ */
 final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, DisposableBean {
 
     private final LoggerContext context;
@@ -45,7 +48,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
         this.disruptor = disruptor;
     }
 
-    /** Log4j's context; null if Log4j's API is served by another implementation. */
+    /** Returns Log4j's context; null if another implementation serves Log4j's API. */
     static @Nullable LoggerContext context() {
         return LogManager.getContext(false) instanceof LoggerContext core ? core : null;
     }
@@ -120,7 +123,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
                 .build();
     }
 
-    /** Counts the time of one appender in the ledger of the call that writes the line. */
+    /** An appender that records the time of another appender in the ledger of the call that writes the line. */
     private static final class Watched extends AbstractAppender {
 
         private final Appender appender;

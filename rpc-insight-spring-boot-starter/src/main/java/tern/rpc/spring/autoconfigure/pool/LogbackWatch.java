@@ -19,7 +19,7 @@ import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Measures the lines of Logback, whose appenders run on the caller's thread by default. */
+/** Measures log lines of Logback, whose appenders run on the calling thread by default. */
 final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
 
     private static final long NO_RECORD = -1;
@@ -27,9 +27,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
     private final LoggerContext context;
     private final Consumer<AsyncAppender> pools;
 
-    /**
-     * @param pools receives each appender that has a queue
-     */
+    /** @param pools receives each appender that has its own queue */
     LogbackWatch(LoggerContext context, Consumer<AsyncAppender> pools) {
         this.context = context;
         this.pools = pools;
@@ -47,8 +45,8 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
     }
 
     /**
-     * A snapshot of the queue of an appender. A caller that finds the queue full waits, unless the appender never
-     * blocks.
+     * Returns a snapshot of an appender's queue. A thread that finds the queue full waits, unless the appender is
+     * configured never to block.
      */
     private static PoolSnapshot snapshot(String name, AsyncAppender queue) {
         int waiting = queue.getNumberOfElementsInQueue();
@@ -75,7 +73,8 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 watched.setContext(context);
                 watched.setName(appender.getName());
                 watched.start();
-                // added before the original is removed: a line may appear twice, but is never lost
+                // The new appender is added before the original is removed, so a line may be written twice but is never
+                // lost.
                 logger.addAppender(watched);
                 logger.detachAppender(appender);
             }
@@ -101,7 +100,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 || (appender instanceof Watched watched && watched.appender instanceof AsyncAppender);
     }
 
-    /** Counts the time of one appender in the ledger of the call that writes the line. */
+    /** An appender that records the time of another appender in the ledger of the call that writes the line. */
     private static final class Watched extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
         private final Appender<ILoggingEvent> appender;

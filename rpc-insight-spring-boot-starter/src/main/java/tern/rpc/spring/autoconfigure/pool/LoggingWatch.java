@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import tern.rpc.pool.LoggingMode;
 
-/** Reports how the application's lines reach their appenders. */
+/** Reports how the application's log lines reach their appenders. */
 public interface LoggingWatch {
 
     LoggingMode mode();

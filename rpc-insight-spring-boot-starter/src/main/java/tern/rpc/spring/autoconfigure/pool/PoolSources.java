@@ -17,15 +17,18 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Registers pools. Pools are found while beans are created, and HTTP clients even later. Each pool becomes a bean of
- * type {@link PoolSource}. Its gauges are added as soon as there is a meter registry. Thread-safe.
+ * Registers pools. Most pools are found while beans are created; those of HTTP clients may be found later. Each pool
+ * becomes a bean of type {@link PoolSource}. Its gauges are registered as soon as a meter registry exists. Thread-safe.
  */
 final class PoolSources implements SmartInitializingSingleton {
 
-    /** The sizes that every library accepts; Tern's properties are stricter. */
+    /** The range of sizes that every library accepts. The ranges of Tern's own properties are smaller. */
     static final PoolSetting.Range SIZES = new PoolSetting.Range(1, 10_000);
 
-    /** The highest number of registered pools. Without a limit, repeatedly created clients would fill the memory. */
+    /**
+     * The maximum number of registered pools. Without a limit, clients that are created repeatedly would fill the
+     * memory.
+     */
     private static final int MAX_POOLS = 64;
 
     private final ConfigurableListableBeanFactory beans;

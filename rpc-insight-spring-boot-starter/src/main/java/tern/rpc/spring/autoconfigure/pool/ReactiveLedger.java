@@ -4,7 +4,7 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 import tern.rpc.CallLedger;
 
-/** The ledger of a call in the context of its reactive chain. */
+/** Stores the ledger of a call in the context of its reactive chain. */
 public final class ReactiveLedger {
 
     private static final Object KEY = ReactiveLedger.class;
@@ -15,7 +15,7 @@ public final class ReactiveLedger {
         return context.put(KEY, ledger);
     }
 
-    /** The ledger of the chain. If there is none, the ledger of the current thread. */
+    /** Returns the ledger in the context; if the context has none, the ledger of the current thread. */
     static CallLedger of(ContextView context) {
         CallLedger known = context.getOrDefault(KEY, null);
         return known == null ? CallLedger.current() : known;

@@ -8,8 +8,9 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Counts commands of Spring Data Redis by wrapping every connection factory in a subclass. Taking a connection from the
- * factory does not wait: Jedis takes one for each command, and Lettuce shares one.
+ * Counts commands of Spring Data Redis by wrapping every connection factory in a subclass. Getting a connection from
+ * the factory never blocks, so only commands are measured: Lettuce shares one connection, and Jedis borrows a
+ * connection only when a command runs.
  */
 final class RedisWatch implements BeanPostProcessor {
 

@@ -7,8 +7,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.http.client.ClientHttpRequestFactoryBuilder;
 
 /**
- * Measures all clients whose request factory comes from Boot's builder: those of its RestClient.Builder, of its
- * RestTemplateBuilder and of HTTP interfaces. A builder that the application provides keeps its class.
+ * Measures all clients whose request factory comes from Boot's builder: those of Boot's RestClient.Builder and
+ * RestTemplateBuilder, and those of HTTP interfaces. A builder that the application provides is not replaced.
  */
 final class RequestFactoryWatch implements BeanPostProcessor {
 

@@ -10,8 +10,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Reserves the last places of the ring for WARN and ERROR. Lines of INFO and below are dropped and counted when only
- * these places are left. Thread-safe.
+ * Reserves the last {@link #RESERVE} places of the ring buffer for WARN and ERROR. When only these places are free,
+ * lines of INFO and below are dropped and counted. Thread-safe.
  */
 final class RingReserve extends AbstractFilter {
 
@@ -37,9 +37,9 @@ final class RingReserve extends AbstractFilter {
     @Override
     public Result filter(LogEvent event) {
         if (event.getThreadId() != Thread.currentThread().getId()) {
-            return Result.NEUTRAL; // the background thread also calls this, with lines from the ring
+            return Result.NEUTRAL; // The background thread also calls this method, with lines from the ring buffer.
         }
-        // counted as a line with time 0, because the time is too short to measure
+        // The line is recorded with time 0, because its time is too short to measure.
         CallLedger.current().add(Phase.LOGGING, 0);
         lines.increment();
         if (event.getLevel().isMoreSpecificThan(Level.WARN) || ring.getRemainingCapacity() > reserve) {

@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
-/** Measures the time that callers spend on log lines, for any logging library. */
+/** Measures the time that calling threads spend on log lines, with Log4j 2 or Logback. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
 public final class RpcLoggingAutoConfiguration {
 
@@ -47,7 +47,10 @@ public final class RpcLoggingAutoConfiguration {
         }
     }
 
-    /** Matches if Log4j is active. The presence of its jar is not enough, because a bridge may serve its API. */
+    /**
+     * Matches if Log4j is active. The presence of its jar is not enough, because another implementation may serve its
+     * API.
+     */
     static final class Log4jActive extends SpringBootCondition {
 
         @Override

@@ -7,13 +7,13 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The properties as the user writes them.
+ * The properties below {@code rpc.pools}.
  *
  * @param tuned Whether pools of other libraries get sizes and waits derived from the target (rpc.slo) unless the
- *     application sets them. They are watched in any case.
+ *     application sets them. They are measured in any case.
  * @param http Connections of Apache HttpClient that RestClient and RestTemplate use.
- * @param jedis Redis without Spring Data, by a bean of type UnifiedJedis.
- * @param executors Pools of threads for the application's own work, each a bean of type Executor under its name.
+ * @param jedis Redis client without Spring Data, as a bean of type UnifiedJedis.
+ * @param executors Thread pools for the application's own work, each a bean of type Executor under its name.
  */
 @ConfigurationProperties(value = "rpc.pools", ignoreUnknownFields = false)
 public record RpcPoolsProperties(
@@ -33,7 +33,7 @@ public record RpcPoolsProperties(
      *     max-per-host.
      * @param maxPerHost Maximum number of connections to one host. Default: max-total if it is set, otherwise a value
      *     derived from the target, at least 64.
-     * @param maxWait Time that a call waits for a connection. Default: ten times rpc.slo.latency, at most 1s.
+     * @param maxWait Maximum time that a call waits for a connection. Default: ten times rpc.slo.latency, at most 1s.
      */
     public record Http(
             @Nullable Integer maxTotal,
@@ -41,13 +41,13 @@ public record RpcPoolsProperties(
             @Nullable Duration maxWait) {}
 
     /**
-     * Redis without Spring Data, by a bean of type UnifiedJedis.
+     * Redis client without Spring Data, as a bean of type UnifiedJedis.
      *
      * @param url Address of Redis, such as redis://user:password@host:6379/0. Default: no Jedis bean is created.
      * @param maxTotal Maximum number of connections. Default: derived from the target.
-     * @param maxWait Time that a call waits for a connection. Default: twice rpc.slo.latency, at most 200ms.
+     * @param maxWait Maximum time that a call waits for a connection. Default: twice rpc.slo.latency, at most 200ms.
      * @param connectTimeout Timeout of an attempt to connect.
-     * @param readTimeout Timeout of an answer.
+     * @param readTimeout Maximum wait for an answer.
      */
     public record Jedis(
             @Nullable String url,
@@ -57,12 +57,12 @@ public record RpcPoolsProperties(
             @DefaultValue("500ms") Duration readTimeout) {}
 
     /**
-     * Pools of threads for the application's own work.
+     * Thread pools for the application's own work.
      *
      * @param threads Number of threads.
-     * @param queueCapacity Maximum number of tasks that wait for a thread. Default: ten for each thread.
-     * @param rejection Reaction to a task when the queue is full: abort refuses it, caller-runs runs it on the thread
-     *     of the caller.
+     * @param queueCapacity Maximum number of tasks that wait for a thread. Default: ten times the number of threads.
+     * @param rejection Reaction to a task when the queue is full: abort rejects the task, caller-runs runs it on the
+     *     submitting thread.
      */
     public record Executor(
             @DefaultValue("8") int threads,

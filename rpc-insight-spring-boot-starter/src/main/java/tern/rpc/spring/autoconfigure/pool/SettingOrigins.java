@@ -9,7 +9,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 
-/** Finds the properties that the user has set, in any notation. */
+/** Finds the properties that the application has set, in any notation that Boot accepts. */
 public final class SettingOrigins {
 
     private final Binder binder;
@@ -18,7 +18,7 @@ public final class SettingOrigins {
         this.binder = Binder.get(environment);
     }
 
-    /** Whether pools get Tern's values for settings that the user has not set. */
+    /** Whether pools get Tern's values for settings that the application has not set. */
     public boolean isTuned() {
         return binder.bind("rpc.pools.tuned", Bindable.of(Boolean.class)).orElse(true);
     }
@@ -27,14 +27,12 @@ public final class SettingOrigins {
         return binder.bind(property, Bindable.of(Object.class)).isBound();
     }
 
-    /** The value of the property; null if it is not set. */
+    /** Returns the value of the property; null if the property is not set. */
     public <T> @Nullable T value(String property, Class<T> type) {
         return binder.bind(property, Bindable.of(type)).orElse(null);
     }
 
-    /**
-     * @param otherwise the source of the value if the user has not set the property
-     */
+    /** @param otherwise the origin of the value if the application has not set the property */
     public PoolSetting setting(String property, Object value, Source otherwise, Use use) {
         return new PoolSetting(property, text(value), isSet(property) ? Source.USER : otherwise, use);
     }
@@ -50,7 +48,7 @@ public final class SettingOrigins {
         return value.toString();
     }
 
-    /** Binds the user's properties below a prefix to an object. */
+    /** Binds the application's properties below a prefix to an object. */
     public void bind(String prefix, Object target) {
         binder.bind(prefix, Bindable.ofInstance(target));
     }

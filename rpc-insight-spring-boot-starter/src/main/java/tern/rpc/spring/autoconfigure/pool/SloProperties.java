@@ -7,9 +7,9 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * The properties as the user writes them.
+ * The properties below {@code rpc.slo}.
  *
- * @param qps Target rate of the application in calls a second.
+ * @param qps Target rate of the application in calls per second.
  * @param latency Target latency of a call at that rate.
  */
 @ConfigurationProperties("rpc.slo")

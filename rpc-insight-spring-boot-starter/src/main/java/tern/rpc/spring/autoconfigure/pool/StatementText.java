@@ -5,10 +5,13 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Texts of SQL statements without their values, for diagnoses. Thread-safe. */
+/** Returns texts of SQL statements without their parameter values, for diagnoses. Thread-safe. */
 final class StatementText {
 
-    /** Longer texts are cut off. The beginning identifies the statement. */
+    /**
+     * The maximum length of a text, in characters. Longer texts are cut off, because their beginning identifies the
+     * statement.
+     */
     private static final int MAX_LENGTH = 200;
 
     private static final int MAX_INPUT = 4_000;
@@ -23,7 +26,7 @@ final class StatementText {
 
     private StatementText() {}
 
-    /** The statement with {@code ?} in place of each value; null for null. */
+    /** Returns the statement with {@code ?} in place of each value; null if {@code sql} is null. */
     static @Nullable String of(@Nullable String sql) {
         if (sql == null) {
             return null;

@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Counts the tasks of one executor with their waits and durations. Thread-safe. */
+/** Counts the tasks of one executor, and measures their waits and durations. Thread-safe. */
 final class TaskTimes {
 
     private final LongAdder started = new LongAdder();
     private final LongAdder waitedNanos = new LongAdder();
     private final LongAdder ranNanos = new LongAdder();
 
-    /** Wraps a task at its submission. */
+    /** Wraps a task when it is submitted. */
     Runnable measured(Runnable task) {
         long submitted = System.nanoTime();
         return () -> {

@@ -13,8 +13,8 @@ import org.springframework.boot.tomcat.TomcatConnectorCustomizer;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Replaces the thread pool of Tomcat's first connector by one that measures. This happens just before the connector
- * would create its own. An executor of the application or for virtual threads is left in place.
+ * Replaces the thread pool of Tomcat's first connector with a measuring pool, just before the connector would create
+ * its own pool. An executor that the application set, or that uses virtual threads, is not replaced.
  */
 final class TomcatWatch implements TomcatConnectorCustomizer {
 
@@ -54,7 +54,8 @@ final class TomcatWatch implements TomcatConnectorCustomizer {
         TomcatWorkers made = TomcatWorkers.of(endpoint);
         endpoint.setExecutor(made);
         ReflectionUtils.makeAccessible(internal);
-        ReflectionUtils.setField(internal, endpoint, true); // makes Tomcat resize and stop the pool like its own
+        // With this field set, Tomcat resizes and stops the pool as if it were Tomcat's own pool.
+        ReflectionUtils.setField(internal, endpoint, true);
         boolean first = workers == null;
         workers = made;
         if (first) {

@@ -18,7 +18,7 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * The thread pool that Tomcat creates for a connector. It additionally measures how long each request waits for a
+ * A thread pool like the one that Tomcat creates for a connector. It also measures how long each request waits for a
  * thread.
  */
 final class TomcatWorkers extends ThreadPoolExecutor {
@@ -40,7 +40,7 @@ final class TomcatWorkers extends ThreadPoolExecutor {
         queue.setParent(this);
     }
 
-    /** Creates the pool that {@link AbstractEndpoint#createExecutor()} would create. */
+    /** Creates a pool with the settings that {@link AbstractEndpoint#createExecutor()} would use. */
     static TomcatWorkers of(AbstractEndpoint<?, ?> endpoint) {
         return new TomcatWorkers(endpoint, new TaskQueue(endpoint.getMaxQueueSize()));
     }
@@ -89,9 +89,9 @@ final class TomcatWorkers extends ThreadPoolExecutor {
         }
     }
 
-    /** A thread as Tomcat creates them. */
+    /** A thread like those that Tomcat creates. */
     private static final class Worker extends TaskThread implements WaitedWorker {
-        private long waitedNanos; // used by this thread only
+        private long waitedNanos; // Only this thread uses the field.
 
         Worker(ThreadGroup group, Runnable target, String name) {
             super(group, target, name);

@@ -15,7 +15,8 @@ import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 
 /**
- * A proxy of a connection that measures its statements and its return. Exactly as thread-safe as the connection itself.
+ * A proxy of a database connection that measures its statements and the time until it is returned. The proxy is exactly
+ * as thread-safe as the connection.
  */
 final class WatchedConnection implements InvocationHandler {
 
@@ -38,7 +39,8 @@ final class WatchedConnection implements InvocationHandler {
     }
 
     /**
-     * Takes a connection. Returns it unchanged if a data source behind this one already measures it.
+     * Takes a connection from a pool. Returns the connection without a proxy if the pool itself uses a data source that
+     * measures the connection.
      *
      * @param name the name of the pool
      */
@@ -145,7 +147,7 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    /** Counts executions of statements. */
+    /** Measures executions of statements. */
     private record WatchedStatement(
             Connection connection,
             Statement statement,
@@ -171,7 +173,10 @@ final class WatchedConnection implements InvocationHandler {
             };
         }
 
-        /** Without a fetch size, the driver has already read all rows. */
+        /**
+         * Returns measured rows. If no fetch size is set, the driver has already read all rows, so the rows are
+         * returned without a proxy.
+         */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {
             return result instanceof ResultSet rows && CallLedger.current().isOpen() && statement.getFetchSize() != 0
@@ -180,7 +185,7 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    /** Counts the time of reading rows for the statement. */
+    /** Measures the reading of rows, and adds the time to the time of the statement. */
     private record WatchedRows(
             Statement statement, ResultSet rows, @Nullable String text) implements InvocationHandler {
 

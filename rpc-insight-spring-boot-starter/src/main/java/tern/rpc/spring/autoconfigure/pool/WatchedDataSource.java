@@ -7,12 +7,12 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 
-/** Subclasses of data sources that measure their connections. */
+/** Creates subclasses of data sources that measure the connections. */
 final class WatchedDataSource {
 
     private WatchedDataSource() {}
 
-    /** Whether a subclass can replace the data source. */
+    /** Whether the data source can be replaced with an instance of a subclass. */
     static boolean isPossible(DataSource source) {
         int modifiers = source.getClass().getModifiers();
         return Modifier.isPublic(modifiers) && !Modifier.isFinal(modifiers) && !AopUtils.isAopProxy(source);

@@ -15,12 +15,16 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.CallTask;
 
 /**
- * A proxy of an executor that hands the ledger of a call over to its tasks. Only used for executors whose class is not
- * public, so no code can depend on that class. Thread-safe.
+ * Wraps an executor in a proxy, so that tasks run with the ledger of the call that submitted them. Used only for
+ * executors whose class is not public: no code can depend on such a class, so a proxy can replace the instance.
+ * Thread-safe.
  */
 final class WatchedExecutor implements InvocationHandler {
 
-    /** Methods that submit tasks to run as soon as possible. Scheduled tasks wait for their time, not for a thread. */
+    /**
+     * The methods that submit tasks to run as soon as possible. The wait of a scheduled task is not measured, because
+     * the task waits for its time, not for a thread.
+     */
     private static final Set<String> SUBMISSIONS = Set.of("execute", "submit", "invokeAll", "invokeAny");
 
     private final ExecutorService executor;

@@ -22,7 +22,7 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Measures the exchanges of a JDK HTTP client for the calls that make them. Thread-safe. */
+/** A JDK HTTP client that records its exchanges in the ledgers of the calls that make them. Thread-safe. */
 final class WatchedHttpClient extends HttpClient {
 
     private final HttpClient client;
@@ -35,7 +35,7 @@ final class WatchedHttpClient extends HttpClient {
     public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
             throws IOException, InterruptedException {
         CallLedger ledger = CallLedger.current();
-        if (ledger.phase() == Phase.HTTP) { // the exchange is counted by RestClient
+        if (ledger.phase() == Phase.HTTP) { // RestClient already records this exchange.
             return client.send(request, handler);
         }
         Phase outer = ledger.enter(Phase.HTTP);
@@ -124,7 +124,7 @@ final class WatchedHttpClient extends HttpClient {
         return client.executor();
     }
 
-    /** Overrides a method that exists from Java 21 on, like the methods below. */
+    /** Overrides a method of Java 21 and later, as do the methods below. */
     public void shutdown() {
         since21("shutdown");
     }

@@ -13,8 +13,9 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * A proxy of a Redis connection that counts commands. Commands inside a pipeline or a transaction are not round trips
- * and do not count; closing the pipeline does. Exactly as thread-safe as the connection itself.
+ * A proxy of a Redis connection that records commands. Commands inside a pipeline or a transaction are not recorded,
+ * because they are no round trips; the end of the pipeline is recorded. The proxy is exactly as thread-safe as the
+ * connection.
  */
 final class WatchedRedis implements InvocationHandler {
 
@@ -34,7 +35,7 @@ final class WatchedRedis implements InvocationHandler {
             "toString");
 
     private final RedisConnection connection;
-    private final Object target; // the connection, or a group of its commands
+    private final Object target; // the connection, or a group of commands on the connection
 
     private WatchedRedis(RedisConnection connection, Object target) {
         this.connection = connection;

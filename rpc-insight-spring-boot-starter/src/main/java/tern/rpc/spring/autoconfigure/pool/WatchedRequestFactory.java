@@ -17,7 +17,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Counts the exchanges of RestClient and RestTemplate with any HTTP client, each with the reading of its answer.
+ * Records the exchanges of RestClient and RestTemplate with any HTTP client, including the time to read the answer.
  * Thread-safe.
  */
 final class WatchedRequestFactory implements ClientHttpRequestFactory {
@@ -47,7 +47,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             this.request = request;
         }
 
-        /** Does not count an exchange again if the client already counts it. */
+        /** Sends the request. Does not record the exchange if the client records it itself. */
         @Override
         public ClientHttpResponse execute() throws IOException {
             String name = HttpName.of(getMethod().name(), getURI());
@@ -94,7 +94,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         }
     }
 
-    /** A request whose body is written while the request is sent. */
+    /** A request whose body is written while the request is being sent. */
     private static final class StreamingRequest extends Request implements StreamingHttpOutputMessage {
         private final StreamingHttpOutputMessage message;
 
@@ -145,7 +145,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         }
     }
 
-    /** The body of an answer. The time of reading it counts for the exchange. */
+    /** The body of an answer. The time to read it is added to the exchange. */
     private static final class Body extends FilterInputStream {
         private final String name;
 

@@ -8,7 +8,8 @@ import org.springframework.boot.http.client.HttpClientSettings;
 import org.springframework.http.client.ClientHttpRequestFactory;
 
 /**
- * Creates request factories that measure, by delegating to Boot's builder. Customizers see the library's own factory.
+ * Creates measuring request factories by delegating to Boot's builder. Customizers receive the library's own factory,
+ * without the measuring wrapper.
  */
 final class WatchedRequestFactoryBuilder<T extends ClientHttpRequestFactory>
         implements ClientHttpRequestFactoryBuilder<ClientHttpRequestFactory> {

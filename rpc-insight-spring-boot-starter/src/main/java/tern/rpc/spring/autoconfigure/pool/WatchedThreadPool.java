@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.CallTask;
 
 /**
- * A thread pool of the application whose tasks count for the calls that submit them. Delegates everything to the pool
- * that the application created. The inherited pool never has a thread. Thread-safe.
+ * A thread pool of the application whose tasks are recorded for the calls that submit them. Delegates all methods to
+ * the pool that the application created; the inherited pool never has a thread. Thread-safe.
  */
 final class WatchedThreadPool extends ThreadPoolExecutor {
 
@@ -27,7 +27,9 @@ final class WatchedThreadPool extends ThreadPoolExecutor {
         this.times = times;
     }
 
-    /** A submitted task. It equals the task that the application knows, so that the application can remove it again. */
+    /**
+     * A submitted task. It equals the application's task, so that the application can remove the task from the queue.
+     */
     private record Submitted(Runnable task, Runnable measured) implements Runnable {
 
         @Override

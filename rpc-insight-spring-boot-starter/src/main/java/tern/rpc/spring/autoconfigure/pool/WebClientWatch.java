@@ -11,8 +11,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Counts the exchanges of Boot's WebClient, up to the headers of the answer, for the call whose chain or thread makes
- * them.
+ * Records the exchanges of Boot's WebClient, up to the headers of the answer. An exchange is recorded for the call
+ * whose reactive chain or thread makes it.
  */
 final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction {
 

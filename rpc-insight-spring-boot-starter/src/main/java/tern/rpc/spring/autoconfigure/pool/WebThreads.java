@@ -3,10 +3,10 @@ package tern.rpc.spring.autoconfigure.pool;
 import java.util.Objects;
 import java.util.stream.Stream;
 
-/** The number of threads with which a web server of Boot calls the application. */
+/** Finds the number of threads with which Boot's web server calls the application. */
 final class WebThreads {
 
-    /** The default of Tomcat, Jetty and {@code rpc.server.threads}. */
+    /** The default number of threads of Tomcat and Jetty, and the default of {@code rpc.server.threads}. */
     private static final int DEFAULT = 200;
 
     private WebThreads() {}

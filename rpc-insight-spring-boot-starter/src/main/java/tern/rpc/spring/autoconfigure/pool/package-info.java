@@ -1,5 +1,6 @@
 /**
- * Pools of other libraries: derives their sizes and waits from the target, measures them, and explains their settings.
+ * Pools of other libraries: this package derives their sizes and maximum waits from the target, measures them, and
+ * explains their settings.
  */
 @NullMarked
 package tern.rpc.spring.autoconfigure.pool;

@@ -17,7 +17,10 @@ import tern.rpc.NanoClock;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Counts web requests as the calls of an application. If there is an RPC server, only RPC calls are counted. */
+/**
+ * Records web requests as the calls of an application. If the application has an RPC server, only RPC calls are
+ * recorded.
+ */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
         afterName = "tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration")
@@ -73,7 +76,7 @@ public final class InsightWebAutoConfiguration {
         return environment.getProperty(MANAGEMENT_PATH, "/actuator");
     }
 
-    /** Whether a path equals the parent or is below it. */
+    /** Whether a path equals {@code parent} or is below it. */
     static boolean isBelow(String parent, String path) {
         return path.startsWith(parent) && (path.length() == parent.length() || path.charAt(parent.length()) == '/');
     }

@@ -18,9 +18,9 @@ import tern.rpc.CallLedger;
 import tern.rpc.spring.autoconfigure.pool.ReactiveLedger;
 
 /**
- * Keeps a ledger for each request of a reactive application, except those of Actuator. Until the first asynchronous
- * step, the ledger is that of the thread. After that it follows tasks on Reactor's schedulers, and clients find it in
- * the context of the chain.
+ * Keeps a ledger for each request of a reactive application, except requests to Actuator. Until the first asynchronous
+ * step, the ledger is set as the current ledger of the thread. Afterwards, tasks on Reactor's schedulers inherit it,
+ * and clients find it in the context of the reactive chain.
  */
 final class ReactiveCalls implements WebFilter, Ordered {
 
@@ -34,7 +34,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Runs before all other filters, because their time belongs to the request. */
+    /** Runs before all other filters, because the time of those filters belongs to the request. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -58,7 +58,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         });
     }
 
-    /** Called when the first byte of the answer is about to be sent. */
+    /** Called just before the first byte of the answer is sent. */
     private static void committed(WebCalls.Call call, ServerWebExchange exchange) {
         MediaType type = exchange.getResponse().getHeaders().getContentType();
         if (type != null && StreamedTypes.isOne(type.toString())) {
@@ -66,7 +66,10 @@ final class ReactiveCalls implements WebFilter, Ordered {
         }
     }
 
-    /** Runs before the server notices the end, because a servlet container then reuses request and response. */
+    /**
+     * Called before the server notices the end of the request, because a servlet container then reuses request and
+     * response.
+     */
     private static void ended(
             WebCalls.Call call, ServerWebExchange exchange, @Nullable Throwable failure, AtomicBoolean ended) {
         if (!ended.compareAndSet(false, true)) {
@@ -80,7 +83,8 @@ final class ReactiveCalls implements WebFilter, Ordered {
         if (handler instanceof ResourceWebHandler) {
             call.drop();
         }
-        if (failure instanceof ErrorResponse mapped) { // Spring sets the status of this exception after the filters
+        // Spring sets the status of this exception only after the filters have run.
+        if (failure instanceof ErrorResponse mapped) {
             call.ended(mapped.getStatusCode().value(), null);
         } else {
             call.ended(status(exchange), failure);
@@ -91,12 +95,12 @@ final class ReactiveCalls implements WebFilter, Ordered {
         try {
             HttpStatusCode status = exchange.getResponse().getStatusCode();
             return status == null ? OK : status.value();
-        } catch (IllegalStateException e) { // the client has disconnected, and the container has recycled the response
+        } catch (IllegalStateException e) { // The client has disconnected, and the container has recycled the response.
             return OK;
         }
     }
 
-    /** Subscribes to the chain while the ledger of the call is that of the thread. */
+    /** Subscribes to the chain while the current thread's ledger is the ledger of the call. */
     private static final class Served extends MonoOperator<Void, Void> {
         private final WebCalls.Call call;
 

@@ -5,7 +5,7 @@ import org.springframework.beans.factory.InitializingBean;
 import reactor.core.scheduler.Schedulers;
 import tern.rpc.CallTask;
 
-/** Hands the ledger of a call over to tasks that the call's thread submits to a scheduler of Reactor. */
+/** Passes the ledger of a call to the tasks that the call's thread submits to a Reactor scheduler. */
 final class ReactorHandOver implements InitializingBean, DisposableBean {
 
     private static final String KEY = "rpc-insight";

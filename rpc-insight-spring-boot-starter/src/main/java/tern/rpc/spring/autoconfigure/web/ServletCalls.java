@@ -14,7 +14,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import tern.rpc.CallLedger;
 import tern.rpc.spring.autoconfigure.pool.WaitedWorker;
 
-/** Keeps a ledger for each request of a servlet application, except those of Actuator. */
+/** Keeps a ledger for each request of a servlet application, except requests to Actuator. */
 final class ServletCalls extends OncePerRequestFilter implements Ordered {
 
     /** The request attribute that contains the call. */
@@ -28,7 +28,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Runs before all other filters, because their time belongs to the request. */
+    /** Runs before all other filters, because the time of those filters belongs to the request. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -41,7 +41,10 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
                 request.getRequestURI().substring(request.getContextPath().length()));
     }
 
-    /** Runs for asynchronous dispatches too, because one of them writes the result of an asynchronous request. */
+    /**
+     * Returns false, so that the filter also runs for asynchronous dispatches, one of which writes the result of an
+     * asynchronous request.
+     */
     @Override
     protected boolean shouldNotFilterAsyncDispatch() {
         return false;
@@ -81,7 +84,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         request.getAsyncContext().addListener(new End(call, response));
     }
 
-    /** Continues the call on another thread, which writes the result. */
+    /** Continues the call on the thread that writes the result of an asynchronous request. */
     private static void continueWith(
             WebCalls.Call call, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
@@ -95,7 +98,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         }
     }
 
-    /** Ends the call of a request that another thread completes. */
+    /** Ends the call when another thread completes the request. */
     private static final class End implements AsyncListener {
         private final WebCalls.Call call;
         private final HttpServletResponse response;
@@ -122,7 +125,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
 
         @Override
         public void onTimeout(AsyncEvent event) {
-            // onComplete follows, with the status of the answer
+            // The container then calls onComplete with the status of the answer.
         }
 
         @Override
@@ -130,7 +133,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
             end(event.getThrowable());
         }
 
-        /** Registers again, because a new asynchronous cycle of the request has no listeners. */
+        /** Adds this listener again, because a new asynchronous cycle of the request starts without listeners. */
         @Override
         public void onStartAsync(AsyncEvent event) {
             event.getAsyncContext().addListener(this);

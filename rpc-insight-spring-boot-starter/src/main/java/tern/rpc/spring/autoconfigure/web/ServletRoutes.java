@@ -12,10 +12,10 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
 
-/** Sets the route and the kind of each call as soon as Spring MVC has chosen a handler. */
+/** Sets the route and the kind of each call when Spring MVC has chosen a handler. */
 final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
 
-    /** The package of handlers that operators use, such as those of Actuator. */
+    /** The prefix of the packages of Boot's own handlers, such as the handlers of Actuator. */
     private static final String BOOT = "org.springframework.boot.";
 
     private static final String ACTUATE = ".actuate.";
@@ -34,8 +34,8 @@ final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
     }
 
     /**
-     * Reads route and kind after the request. Used if the application's own configuration of Spring MVC leaves out our
-     * interceptor.
+     * Reads the route and the kind of a call after the request. Called if the application configures Spring MVC in a
+     * way that omits this interceptor.
      */
     static void tell(WebCalls.Call call, HttpServletRequest request) {
         tell(call, request, request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));

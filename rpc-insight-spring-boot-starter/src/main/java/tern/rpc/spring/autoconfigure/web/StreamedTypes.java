@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Media types of answers that last as long as their reader wants, such as event streams. */
+/** Media types of answers whose duration depends on the reader, such as event streams. */
 final class StreamedTypes {
 
     private static final List<String> TYPES = List.of(

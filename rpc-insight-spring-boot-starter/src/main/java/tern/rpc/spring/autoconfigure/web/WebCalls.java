@@ -26,18 +26,18 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * The web requests of an application as calls of the service {@code web}. A method is a route: {@code GET /orders/{id}}.
- * Thread-safe.
+ * Records the web requests of an application as calls of the service {@code web}. Each route is a method, as in {@code
+ * GET /orders/{id}}. Thread-safe.
  */
 final class WebCalls implements CallSource {
 
     private static final String SERVICE = "web";
     private static final String PROTOCOL = "http";
 
-    /** The name of requests without a route, and of all routes beyond the limit. */
+    /** The name of requests without a route, and of requests whose route is beyond the limit {@link #MAX_ROUTES}. */
     static final String OTHERS = "others";
 
-    /** The largest number of routes with their own meters. */
+    /** The maximum number of routes that have their own meters. */
     private static final int MAX_ROUTES = 1_000;
 
     private static final int TOO_MANY_REQUESTS = 429;
@@ -122,7 +122,7 @@ final class WebCalls implements CallSource {
                 .get(0);
     }
 
-    /** One request. Only the thread that began the request may call {@link #resume} and {@link #leave}. */
+    /** One web request. Only the thread that began the request may call {@link #resume} and {@link #leave}. */
     final class Call {
         private final String verb;
         private final String path;
@@ -147,36 +147,41 @@ final class WebCalls implements CallSource {
             return ledger;
         }
 
-        /** Makes this call the call of the current thread. Returns the value that {@link #leave} needs. */
+        /**
+         * Makes this call the current call of the thread. Returns the previous ledger, which must be passed to {@link
+         * #leave}.
+         */
         @Nullable
         CallLedger resume() {
             return CallLedger.replace(ledger);
         }
 
-        /** Records that the thread leaves the call. The call may end on another thread. */
+        /** Records that the thread stops working on the call. The call may end on another thread. */
         void leave(@Nullable CallLedger before) {
             ledger.turnTo(Phase.UNATTRIBUTED);
             left = true;
             CallLedger.replace(before);
         }
 
-        /** @param known the pattern of the route, such as {@code /orders/{id}} */
+        /**
+         * Sets the route.
+         *
+         * @param known the pattern of the route, such as {@code /orders/{id}}
+         */
         void hasRoute(String known) {
             pattern = known;
         }
 
         /**
-         * Stops counting the request, because it is not a call of the application but asks for a file or comes from an
-         * operator.
+         * Stops recording the request, because it is not a call of the application: it asks for a static file or comes
+         * from an operator.
          */
         void drop() {
             dropped = true;
             running.remove(this);
         }
 
-        /**
-         * Records that the answer is a stream. Its duration depends on the reader and says nothing about the service.
-         */
+        /** Records that the answer is a stream. Its duration depends on the reader, not on the application. */
         void streams() {
             stream = true;
             running.remove(this);
@@ -193,19 +198,19 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Completes the call with its answer. Called once, on any thread.
+         * Completes the call with its answer. Must be called only once, on any thread.
          *
-         * @param status the status of the answer
+         * @param status the HTTP status of the answer
          */
         void ended(int status, @Nullable Throwable failure) {
-            ledger.joinPresentPart(); // the call may be completed by a task
+            ledger.joinPresentPart(); // A task on another thread may complete the call.
             long now = clock.nanoTime();
             long took = now - started;
             if (!dropped) {
                 count(status, failure, took, now);
             }
             ledger.end();
-            // removed last, so that a reader who no longer finds the call here finds it in the meters
+            // The call is removed last, so that a reader that no longer finds it here finds it in the meters.
             running.remove(this);
         }
 
@@ -224,7 +229,7 @@ final class WebCalls implements CallSource {
             }
         }
 
-        /** Whether most of the time was spent waiting for an event, and no known work explains it. */
+        /** Whether the request spent most of its time waiting for an event while no recorded work ran. */
         private boolean hasWaited(long took, long now) {
             return waitsForEvent && ledger.nanos(Phase.UNATTRIBUTED, now) > took / 2;
         }

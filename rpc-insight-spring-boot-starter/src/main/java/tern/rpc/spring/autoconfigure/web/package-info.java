@@ -1,4 +1,4 @@
-/** The web requests of an application as calls with ledgers and meters. */
+/** Records the web requests of an application as calls with ledgers and meters. */
 @NullMarked
 package tern.rpc.spring.autoconfigure.web;
 

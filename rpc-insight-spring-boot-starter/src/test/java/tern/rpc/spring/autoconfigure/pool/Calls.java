@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Runs code as a call and keeps the ledger of the call. */
+/** Runs code as a call, and keeps the ledger of the call for assertions. */
 final class Calls {
 
     private Calls() {}
@@ -26,7 +26,7 @@ final class Calls {
         return ledger;
     }
 
-    /** The names of those operations of this kind that lasted long enough to be named. */
+    /** Returns the names of the operations of this kind that lasted long enough to be recorded by name. */
     static List<String> names(CallLedger ledger, Phase kind) {
         return ledger.named().stream()
                 .filter(entry -> entry.kind() == kind)

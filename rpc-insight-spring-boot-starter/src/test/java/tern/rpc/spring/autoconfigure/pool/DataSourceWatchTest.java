@@ -25,7 +25,10 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Checks that data sources of all kinds are measured exactly once and do not change their behaviour. */
+/**
+ * Checks that data sources of all kinds are measured exactly once, and that the measurement does not change their
+ * behaviour.
+ */
 @Timeout(120)
 class DataSourceWatchTest {
 
@@ -124,7 +127,7 @@ class DataSourceWatchTest {
     void connectionAndStatementCountOnce(String name) {
         application.run(there -> {
             DataSource source = there.getBean(name, DataSource.class);
-            query(source); // a lazy data source queries the defaults of connections once
+            query(source); // A lazy data source queries the defaults of connections once, when it is first used.
 
             CallLedger call = Calls.ledgerOf(() -> query(source));
 

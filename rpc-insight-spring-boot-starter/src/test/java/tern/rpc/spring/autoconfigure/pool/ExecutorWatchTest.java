@@ -26,7 +26,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 
-/** Checks that executors of an application are measured without changing their behaviour. */
+/** Checks that an application's executors are measured, and that the measurement does not change their behaviour. */
 @Timeout(120)
 class ExecutorWatchTest {
 
@@ -80,7 +80,7 @@ class ExecutorWatchTest {
             CallLedger call = Calls.ledgerOf(() -> CompletableFuture.runAsync(ExecutorWatchTest::statement, executor)
                     .get(60, TimeUnit.SECONDS));
             while (!call.parts().isEmpty()) {
-                Thread.onSpinWait(); // the future is complete before the task ends
+                Thread.onSpinWait(); // The future is complete before the task ends.
             }
 
             assertThat(call.count(Phase.SQL)).isOne();

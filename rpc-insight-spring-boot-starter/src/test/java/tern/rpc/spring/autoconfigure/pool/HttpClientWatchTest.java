@@ -35,7 +35,7 @@ import org.springframework.web.reactive.function.client.WebClient;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Checks that each exchange of each client counts once, under the name of its host. */
+/** Checks that each exchange is recorded once, under the name of its host, with every kind of client. */
 @Timeout(120)
 class HttpClientWatchTest {
 
@@ -120,7 +120,8 @@ class HttpClientWatchTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"jdk", "simple"}) // http-components repeats a 503 after a second
+    // The client http-components repeats a request after a 503, so it is not tested here.
+    @ValueSource(strings = {"jdk", "simple"})
     void exchangeThatFailsOnTheServerHasItsStatusInTheName(String factory) {
         application
                 .withPropertyValues("spring.http.clients.imperative.factory=" + factory)

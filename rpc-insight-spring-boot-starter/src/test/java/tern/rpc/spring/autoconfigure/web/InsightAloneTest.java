@@ -28,11 +28,14 @@ import tern.rpc.diagnosis.CallSource;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
 
-/** Tests a plain Spring Boot web application with the insight starter and without RPC. */
+/** Tests a plain Spring Boot web application that uses the insight starter but not RPC. */
 @Timeout(120)
 class InsightAloneTest {
 
-    /** Auto-configurations of Jetty. Both web servers are on the class path of the tests. */
+    /**
+     * The auto-configurations of Jetty. Tests that use Tomcat exclude them, because both web servers are on the class
+     * path.
+     */
     private static final String JETTY =
             "org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration,"
                     + "org.springframework.boot.jetty.autoconfigure.reactive.JettyReactiveWebServerAutoConfiguration";
@@ -121,7 +124,10 @@ class InsightAloneTest {
         }
     }
 
-    /** Waits until no call is running, because the answer arrives before the container completes the request. */
+    /**
+     * Waits until no call is running, because the client receives the answer before the container completes the
+     * request.
+     */
     private static void awaitNoCalls(ConfigurableApplicationContext there) {
         CallSource calls = there.getBean(CallSource.class);
         while (!calls.runningCalls().isEmpty()) {
@@ -132,7 +138,8 @@ class InsightAloneTest {
     @ParameterizedTest
     @ValueSource(strings = {"servlet", "reactive"})
     void requestThatFailsIsNoSuccess(String kind) throws Exception {
-        try (var there = start(kind, "rpc.slo.latency=1m")) { // a 503 after the target would count as a failure
+        // If a 503 took longer than the target, it would be counted as a failure.
+        try (var there = start(kind, "rpc.slo.latency=1m")) {
             assertThat(get(there, "/broken").statusCode()).isEqualTo(503);
             assertThat(get(there, "/failing").statusCode()).isEqualTo(500);
             assertThat(get(there, "/none").statusCode()).isEqualTo(404);

@@ -39,7 +39,7 @@ class WebRequestsTest {
     private String get(ConfigurableApplicationContext there, String path) throws Exception {
         String body = send(there, path).get(60, TimeUnit.SECONDS).body();
         while (!there.getBean(CallSource.class).runningCalls().isEmpty()) {
-            Thread.onSpinWait(); // the answer arrives before the container completes the request
+            Thread.onSpinWait(); // The client receives the answer before the container completes the request.
         }
         return body;
     }
@@ -99,7 +99,7 @@ class WebRequestsTest {
             CompletableFuture<HttpResponse<String>> poll = send(there, "/poll");
             EventController events = there.getBean(EventController.class);
             while (!poll.isDone()) {
-                events.next.setResult("now"); // setResult has no effect before the request is there
+                events.next.setResult("now"); // The method setResult has no effect before the request has arrived.
                 Thread.onSpinWait();
             }
 

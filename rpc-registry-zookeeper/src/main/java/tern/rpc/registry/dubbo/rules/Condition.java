@@ -10,10 +10,10 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * One condition: calls that match go to the providers that match.
+ * One condition of a rule: calls that match {@code calls} go only to providers that match {@code providers}.
  *
- * @param calls terms on the call and the consumer; empty for all calls
- * @param providers terms on the provider; empty to forbid the calls
+ * @param calls the terms about the call and the consumer; empty for all calls
+ * @param providers the terms about the provider; empty to forbid the calls
  */
 record Condition(List<Term> calls, List<Term> providers) {
 
@@ -33,7 +33,11 @@ record Condition(List<Term> calls, List<Term> providers) {
         }
     }
 
-    /** @throws IllegalArgumentException if a part is not understood */
+    /**
+     * Parses a condition.
+     *
+     * @throws IllegalArgumentException if a part of the condition is not supported
+     */
     static Condition parse(String text) {
         int arrow = text.indexOf("=>");
         if (arrow < 0) {
@@ -82,7 +86,7 @@ record Condition(List<Term> calls, List<Term> providers) {
                 }));
     }
 
-    /** The providers that match, in their order. */
+    /** Returns the providers that match, in the given order. */
     List<Instance> among(List<Instance> instances) {
         if (providers.isEmpty()) {
             return List.of();

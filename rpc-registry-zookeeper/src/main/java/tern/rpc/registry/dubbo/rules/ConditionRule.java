@@ -5,9 +5,9 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Conditions, applied one after the other.
+ * A rule of conditions, which are applied one after another.
  *
- * @param force whether a condition that leaves no provider is followed
+ * @param force whether a condition applies even if it leaves no provider
  */
 record ConditionRule(boolean force, List<Condition> conditions) implements Rule {
 
@@ -22,7 +22,7 @@ record ConditionRule(boolean force, List<Condition> conditions) implements Rule 
         return new ConditionRule(text.flag("force", false), Rule.bounded(conditions));
     }
 
-    /** The form of version 3.1 with one destination. */
+    /** Returns the condition in the format of version 3.1, which has one destination. */
     private static Condition destination(RuleText condition) {
         condition.allow("from", "to");
         List<RuleText> destinations = condition.objects("to");

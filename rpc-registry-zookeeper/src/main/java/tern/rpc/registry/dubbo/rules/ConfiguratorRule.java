@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.dubbo.Limits;
 
-/** Changes of parameters, of which a later one wins. */
+/** A rule that changes parameters. If several changes set the same parameter, the last one takes precedence. */
 record ConfiguratorRule(List<Change> changes) implements Rule {
 
     private static final String TIMEOUT = "timeout";
@@ -17,7 +17,7 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
     private static final int MAX_MILLIS = 24 * 60 * 60 * 1_000;
     private static final int MAX_WEIGHT = 1_000_000;
 
-    /** Dubbo's names of load balancing, by those of Tern. */
+    /** Tern's names of load balancing policies, keyed by Dubbo's names. */
     private static final Map<String, String> BALANCING = Map.of(
             "random", "p2c",
             "leastactive", "p2c",
@@ -28,14 +28,15 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
             "consistenthash", "consistent-hash");
 
     /**
-     * One change.
+     * One change of parameters.
      *
-     * @param consumers the hosts of consumers; empty for all
-     * @param applications the names of consumers; empty for all
-     * @param providers the addresses of providers; empty for all
-     * @param timeouts by the names of methods; the empty name stands for all methods
-     * @param disabled null if it is not changed, as the weight
-     * @param loadBalancing empty if it is not changed
+     * @param consumers the hosts of the consumers that apply the change; empty for all
+     * @param applications the names of the applications that apply the change; empty for all
+     * @param providers the addresses of the providers to which the change applies; empty for all
+     * @param timeouts the timeouts by method name; the empty name stands for all methods
+     * @param weight the weight; null if it does not change
+     * @param disabled whether the providers get no calls; null if this does not change
+     * @param loadBalancing the load balancing policy; empty if it does not change
      */
     record Change(
             List<String> consumers,
@@ -106,7 +107,7 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
                 config.object("parameters"));
     }
 
-    /** An empty list if one of the elements stands for all. */
+    /** Returns the elements, or an empty list if an element stands for all. */
     private static List<String> all(List<String> written) {
         return written.stream().anyMatch(Fields::isAny) ? List.of() : Rule.bounded(written);
     }

@@ -12,9 +12,9 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * The rules of one service together.
+ * All rules for one service.
  *
- * @param byKey the rules by their keys, sorted
+ * @param byKey the rules, sorted by their keys
  */
 public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) implements Rules {
 
@@ -22,7 +22,7 @@ public record DubboRules(Map<String, Rule> byKey, RuleConsumer consumer) impleme
         byKey = new TreeMap<>(byKey);
     }
 
-    /** The rules; {@link Rules#NONE} if there is none. */
+    /** Returns the rules for the given consumer; {@link Rules#NONE} if there are no rules. */
     public static Rules of(Map<String, Rule> byKey, RuleConsumer consumer) {
         return byKey.isEmpty() ? NONE : new DubboRules(byKey, consumer);
     }

@@ -3,7 +3,7 @@ package tern.rpc.registry.dubbo.rules;
 import java.util.Set;
 import tern.rpc.endpoint.Instance;
 
-/** The properties of a provider that rules may name. */
+/** The attributes of a provider that rules may refer to. */
 final class Fields {
 
     static final Set<String> NAMES = Set.of("host", "port", "address", "zone", "dubbo.tag", "tag");
@@ -22,7 +22,10 @@ final class Fields {
         };
     }
 
-    /** Whether the address in a rule means the provider: {@code host}, {@code host:port} or {@code host:*}. */
+    /**
+     * Whether an address in a rule matches the provider. The address has the form {@code host}, {@code host:port} or
+     * {@code host:*}.
+     */
     static boolean isAddress(String written, Instance provider) {
         String host = provider.endpoint().host();
         return written.equals(ANY)
@@ -36,7 +39,7 @@ final class Fields {
         return written.equals(ANY) || written.equals("*");
     }
 
-    /** Whether the text equals the pattern, in which one {@code *} stands for any text. */
+    /** Whether the text matches the pattern, in which one {@code *} stands for any text. */
     static boolean matches(String pattern, String text) {
         int star = pattern.indexOf('*');
         if (star < 0) {

@@ -3,13 +3,13 @@ package tern.rpc.registry.dubbo.rules;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A rule as it stands in a registry. */
+/** A rule that was read from a registry. */
 public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
 
-    /** The most parts of one rule: conditions, addresses of tags, or configurations. */
+    /** The maximum number of parts of one rule: conditions, addresses of tags, or configurations. */
     int MAX_PARTS = 1_000;
 
-    /** The kinds of rules, by the ends of their keys. */
+    /** The kinds of rules. The keys of each kind have their own suffix. */
     enum Kind {
         CONFIGURATORS(".configurators"),
         CONDITIONS(".condition-router"),
@@ -21,16 +21,16 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
             this.end = end;
         }
 
-        /** The key of the rule for a service ({@code interface:version:group}) or an application. */
+        /** Returns the key of the rule for a service ({@code interface:version:group}) or an application. */
         public String key(String name) {
             return name + end;
         }
 
         /**
-         * Reads a rule.
+         * Parses a rule.
          *
-         * @return null if the rule is switched off or empty
-         * @throws IllegalArgumentException if the rule is too long or a part of it is not understood
+         * @return the rule; null if the rule is disabled or empty
+         * @throws IllegalArgumentException if the rule is too long, or if a part of it is not supported
          */
         public @Nullable Rule parse(String yaml) {
             if (yaml.isBlank()) {
@@ -46,7 +46,11 @@ public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
         }
     }
 
-    /** @throws IllegalArgumentException if there are too many */
+    /**
+     * Returns a copy of the parts.
+     *
+     * @throws IllegalArgumentException if there are more than {@link #MAX_PARTS}
+     */
     static <T> List<T> bounded(List<T> parts) {
         if (parts.size() > MAX_PARTS) {
             throw new IllegalArgumentException("it has " + parts.size() + " parts, more than " + MAX_PARTS);

@@ -13,8 +13,8 @@ import org.yaml.snakeyaml.error.YAMLException;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * An object in the YAML of a rule. Reading creates only maps, lists, texts, numbers and the like. A value of another
- * type than expected, and a key that is not understood, are refused, because half of a rule may do harm.
+ * An object in the YAML of a rule. Parsing creates only maps, lists, texts, numbers and other scalars. Values of an
+ * unexpected type and unsupported keys are rejected, because applying only a part of a rule may do harm.
  */
 final class RuleText {
 
@@ -26,7 +26,11 @@ final class RuleText {
         this.values = values;
     }
 
-    /** @throws IllegalArgumentException if it is no YAML object, or too long */
+    /**
+     * Parses the YAML of a rule.
+     *
+     * @throws IllegalArgumentException if the text is too long or is not a YAML object
+     */
     static RuleText parse(String yaml) {
         LoaderOptions options = new LoaderOptions();
         options.setCodePointLimit(Limits.MAX_ENTRY);
@@ -49,7 +53,11 @@ final class RuleText {
         return new RuleText(values);
     }
 
-    /** @throws IllegalArgumentException if there are other keys than these */
+    /**
+     * Checks that the object contains only these keys.
+     *
+     * @throws IllegalArgumentException if the object contains another key
+     */
     RuleText allow(String... keys) {
         for (String key : values.keySet()) {
             if (!Set.of(keys).contains(key)) {
@@ -67,7 +75,7 @@ final class RuleText {
         return values.keySet();
     }
 
-    /** The text of a scalar, or the default. */
+    /** Returns the text of a scalar; {@code otherwise} if the key is missing. */
     String text(String key, String otherwise) {
         Object value = values.get(key);
         return value == null ? otherwise : scalar(key, value);
@@ -89,7 +97,7 @@ final class RuleText {
                 "'" + Limits.shown(key) + "' is " + Limits.shown(text) + ", neither true nor false");
     }
 
-    /** A whole number within the bounds. */
+    /** Returns an integer between {@code least} and {@code most}. */
     int number(String key, int least, int most) {
         String text = text(key, "");
         try {
@@ -98,27 +106,27 @@ final class RuleText {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // refused below
+            // The exception after this block reports the invalid number.
         }
         throw new IllegalArgumentException("'" + Limits.shown(key) + "' is " + Limits.shown(text)
                 + "; expected a number from " + least + " to " + most);
     }
 
-    /** The texts of a list; empty if there is none. */
+    /** Returns the texts of the list under this key; an empty list if the key is missing. */
     List<String> texts(String key) {
         List<String> texts = new ArrayList<>();
         list(key).forEach(each -> texts.add(scalar(key, each)));
         return texts;
     }
 
-    /** The objects of a list; empty if there is none. */
+    /** Returns the objects of the list under this key; an empty list if the key is missing. */
     List<RuleText> objects(String key) {
         List<RuleText> objects = new ArrayList<>();
         list(key).forEach(each -> objects.add(of(each, "an element of '" + key + "'")));
         return objects;
     }
 
-    /** Whether the value is a list whose elements are all texts. */
+    /** Whether all elements of the list under this key are texts. */
     boolean hasTexts(String key) {
         return list(key).stream().allMatch(String.class::isInstance);
     }
@@ -139,9 +147,9 @@ final class RuleText {
     }
 
     /**
-     * Checks the keys of a whole rule, and its version.
+     * Checks the top-level keys of a rule, and its version.
      *
-     * @param keys the keys of its kind, beside those that all kinds have
+     * @param keys the keys of this kind of rule, in addition to the keys that all kinds have
      */
     RuleText allowHead(String... keys) {
         List<String> all = new ArrayList<>(List.of(keys));

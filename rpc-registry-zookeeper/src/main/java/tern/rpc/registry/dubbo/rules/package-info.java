@@ -1,4 +1,4 @@
-/** Dubbo's rules at run time: configurators, tag rules and condition rules (docs/registries.md). */
+/** Applies Dubbo's traffic rules at run time: configurators, tag rules and condition rules (docs/registries.md). */
 @NullMarked
 package tern.rpc.registry.dubbo.rules;
 

@@ -17,7 +17,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
-/** Reads rules in the YAML of Dubbo's documentation. */
+/** Tests rules in the YAML format that Dubbo's documentation describes. */
 class DubboRulesTest {
 
     private static final RuleConsumer CONSUMER = new RuleConsumer("web", Set.of("10.9.0.1", "127.0.0.1"));

@@ -10,11 +10,11 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.metrics.RpcReportPart;
 import tern.rpc.spring.autoconfigure.RpcReferences;
 
-/** The providers of each reference, with the state of their list and of each of them. */
+/** The report of each reference's providers, with the state of the list of providers and of each provider. */
 record ClusterPart(RpcReferences references) implements RpcReportPart {
 
     /**
-     * The JSON.
+     * The content of the JSON report.
      *
      * @param at the time of the report
      */
@@ -23,9 +23,9 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
     /**
      * A reference.
      *
-     * @param service group, interface and version
-     * @param list the list of its providers
-     * @param endpoints the providers that the client connects to
+     * @param service the group, interface and version
+     * @param list the list of the reference's providers
+     * @param endpoints the providers to which the client connects
      */
     record Reference(String service, ProviderList list, List<Endpoint> endpoints) {
 
@@ -41,13 +41,14 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
     }
 
     /**
-     * The list of the providers.
+     * The list of a reference's providers.
      *
-     * @param why the reason of the state; empty if there is nothing to say
+     * @param why the reason for the state; empty if there is none
      * @param listed the number of providers in the list
-     * @param held the number of providers that are missing from the list, but still answer and are kept
-     * @param heldSince null if no provider is kept
-     * @param heldWhy the change of the list that was not obeyed; empty if no provider is kept
+     * @param held the number of providers that are kept because they still answer, although the list no longer contains
+     *     them
+     * @param heldSince the time since which providers are kept; null if none is kept
+     * @param heldWhy the change of the list that was not applied; empty if no provider is kept
      */
     record ProviderList(
             String source,
@@ -75,17 +76,20 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
     /**
      * A provider.
      *
-     * @param heard whether its server has sent something on the connection
-     * @param lastFailure the reason why it is not connected; empty if it is
-     * @param nextAttempt the next attempt to connect that needs no call; null if none is planned
-     * @param held whether the list does not contain it any more
-     * @param score the number that load balancing compares; a lower one is better
-     * @param responseTime a multiple of the usual one
-     * @param inFlight calls and streams without an end
-     * @param shareOfLastMinute its share of the calls of this reference, from 0 to 1
-     * @param stalledSince the time since which it is silent although calls wait for it; null if it is not
-     * @param ejectedUntil the time at which it gets calls again after its failures; null if it gets calls
-     * @param ejectedWhy the reason of the last ejection; empty if there was none
+     * @param heard whether the provider's server has sent data on the connection
+     * @param lastFailure the reason why the provider is not connected; empty if it is connected
+     * @param nextAttempt the time of the next attempt to connect that does not need a call; null if no attempt is
+     *     planned
+     * @param held whether the provider is kept although the list no longer contains it
+     * @param score the number by which load balancing compares providers; lower is better
+     * @param responseTime the response time as a multiple of the usual response time
+     * @param inFlight the number of calls and streams that have not ended
+     * @param shareOfLastMinute the provider's share of the calls of this reference, from 0 to 1
+     * @param stalledSince the time since which the provider has sent no data although calls wait for it; null if it is
+     *     not stalled
+     * @param ejectedUntil the time until which the provider gets no calls, because of its failures; null if it gets
+     *     calls
+     * @param ejectedWhy the reason for the last ejection; empty if there was none
      * @param ejections the number of ejections since the start of the client
      */
     record Endpoint(

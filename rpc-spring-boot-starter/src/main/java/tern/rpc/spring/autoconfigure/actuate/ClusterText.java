@@ -7,7 +7,10 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import tern.rpc.cluster.ClusterReport;
 
-/** The providers of each reference as text: one line for the list of a reference, and one for each provider. */
+/**
+ * Formats the report of each reference's providers as text: one line for the list of a reference, and one line for each
+ * provider.
+ */
 final class ClusterText {
 
     private static final int MAX_SOURCE = 120;

@@ -24,7 +24,7 @@ import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
 import tern.rpc.spring.autoconfigure.ServerRegistration;
 
-/** Endpoint, health and info, for applications with Actuator. */
+/** Creates the endpoint, health indicator and info contributor in applications with Actuator. */
 @AutoConfiguration(after = {RpcServerAutoConfiguration.class, RpcClientAutoConfiguration.class})
 @ConditionalOnClass(Endpoint.class)
 public final class RpcActuatorAutoConfiguration {
@@ -39,7 +39,7 @@ public final class RpcActuatorAutoConfiguration {
         return new RpcReporter(server, lifecycle, references, meters);
     }
 
-    /** Hides tokens and addresses with a password, even if the application shows property values. */
+    /** Hides tokens, and addresses that contain a password, even if the application shows property values. */
     @Bean
     SanitizingFunction rpcSecretSanitizer() {
         return new SecretValues();

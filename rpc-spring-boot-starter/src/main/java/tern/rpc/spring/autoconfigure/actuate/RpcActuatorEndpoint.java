@@ -14,8 +14,8 @@ import org.springframework.util.MimeTypeUtils;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * Shows services, references and the last minute under {@code /actuator/rpc}, and each {@link RpcReportPart} below it,
- * for example {@code /actuator/rpc/diagnosis}.
+ * Shows services, references and the last minute at {@code /actuator/rpc}, and each {@link RpcReportPart} below that
+ * path, for example {@code /actuator/rpc/diagnosis}.
  */
 @Endpoint(id = "rpc")
 public final class RpcActuatorEndpoint {
@@ -36,7 +36,7 @@ public final class RpcActuatorEndpoint {
         return reporter.report();
     }
 
-    /** JSON, unless the request prefers plain text. */
+    /** The format of the answer: JSON, unless the request prefers plain text. */
     public enum Format implements Producible<Format> {
         JSON,
         TEXT;
@@ -53,9 +53,10 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Returns the part; null for an unknown name, which becomes 404. A part without a text is always JSON.
+     * Returns the part; null, which Actuator answers with 404, if the name is unknown. A part without a text form is
+     * always JSON.
      *
-     * @param format null outside of the web, which means JSON
+     * @param format the requested format; null, which means JSON, if the call does not come from the web
      */
     @ReadOperation(producesFrom = Format.class)
     public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
@@ -70,8 +71,9 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Runs the action of a part, such as a flight recording of the diagnosis. Answers 202 if the action was started,
-     * 409 if it is already running, and null (404) for a part without an action.
+     * Runs the action of a part; for the diagnosis, this starts a flight recording. Answers 202 if the action was
+     * started, and 409 if the action is already running. Returns null, which Actuator answers with 404, for a part
+     * without an action.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

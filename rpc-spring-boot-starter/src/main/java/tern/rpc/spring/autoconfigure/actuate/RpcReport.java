@@ -15,7 +15,7 @@ import tern.rpc.transport.ClientConnection;
 /**
  * The services and references of the application, with their current state.
  *
- * @param server null if nothing is exported
+ * @param server the server; null if nothing is exported
  * @param served the calls served in the last minute
  * @param called the calls made in the last minute
  */
@@ -27,16 +27,22 @@ public record RpcReport(
         LatencyWindow.Report called) {
 
     /**
-     * @param port null if the server is not running
+     * The state of the server.
+     *
+     * @param port the port; null if the server is not running
      */
     public record Server(boolean running, @Nullable Integer port, int connections, List<Service> services) {}
 
     /**
+     * An exported service.
+     *
      * @param key the group, interface and version
      */
     public record Service(String key, int weight) {}
 
     /**
+     * A reference.
+     *
      * @param service the group, interface and version
      */
     public record Reference(String service, List<Address> endpoints) {
@@ -54,11 +60,13 @@ public record RpcReport(
     }
 
     /**
+     * The state of one address.
+     *
      * @param lastFailure the reason why the address is not connected; empty if it is connected
      */
     public record Address(String address, int weight, State state, int inFlight, String lastFailure) {}
 
-    /** The target of the last minute. */
+    /** The target with which the last minute is compared. */
     public record Target(int qps, double latencyMillis) {}
 
     static RpcReport of(

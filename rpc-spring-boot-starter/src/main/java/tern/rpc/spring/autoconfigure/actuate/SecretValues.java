@@ -4,7 +4,7 @@ import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import tern.rpc.settings.SecretText;
 
-/** Hides tokens and addresses with a password, even if the application shows property values. Thread-safe. */
+/** Hides tokens, and addresses that contain a password, even if the application shows property values. Thread-safe. */
 final class SecretValues implements SanitizingFunction {
 
     private static final SecretText SECRETS = new SecretText(keys(Integer.MAX_VALUE), keys(1_000));
@@ -24,7 +24,8 @@ final class SecretValues implements SanitizingFunction {
     }
 
     /**
-     * @param maxMiddle the maximum length of the part between root name and token, such as the name of a service
+     * @param maxMiddle the maximum length of the text between the root name and {@code token}, such as the name of a
+     *     service
      */
     private static String keys(int maxMiddle) {
         return "rpc[._](?:server|client)(?:[._][^\\s=:\"]{1," + maxMiddle

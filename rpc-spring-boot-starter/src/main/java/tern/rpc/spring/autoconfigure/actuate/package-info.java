@@ -1,4 +1,4 @@
-/** The endpoint, health and info for Spring Boot Actuator. */
+/** The endpoint, health indicator and info contributor for Spring Boot Actuator. */
 @NullMarked
 package tern.rpc.spring.autoconfigure.actuate;
 

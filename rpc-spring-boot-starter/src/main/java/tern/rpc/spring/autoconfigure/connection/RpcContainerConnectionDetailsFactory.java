@@ -27,7 +27,10 @@ final class RpcContainerConnectionDetailsFactory
             super(source);
         }
 
-        /** Uses port 20880 if the container exposes it, otherwise the first exposed port. */
+        /**
+         * Returns the address with port 20880 if the container exposes that port, otherwise with the first exposed
+         * port.
+         */
         @Override
         public List<String> addresses(String reference) {
             Container<?> container = getContainer();

@@ -33,7 +33,10 @@ final class RpcDockerComposeConnectionDetailsFactory
             this.address = service.host() + ":" + port(service);
         }
 
-        /** The published port for 20880. If there is none, the only published port. */
+        /**
+         * Returns the host port to which 20880 is published. If 20880 is not published, returns the only published
+         * port.
+         */
         private static int port(RunningService service) {
             ConnectionPorts ports = service.ports();
             List<Integer> published = ports.getAll();

@@ -1,4 +1,4 @@
-/** Addresses of providers that run in containers. */
+/** Finds the addresses of providers that run in containers. */
 @NullMarked
 package tern.rpc.spring.autoconfigure.connection;
 

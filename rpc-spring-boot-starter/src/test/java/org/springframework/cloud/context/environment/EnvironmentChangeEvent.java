@@ -2,7 +2,7 @@ package org.springframework.cloud.context.environment;
 
 import org.springframework.context.ApplicationEvent;
 
-/** Stands for the event of Spring Cloud, which is recognized by its name. */
+/** A substitute for Spring Cloud's event class of the same name. Tern recognizes the event by its class name. */
 public class EnvironmentChangeEvent extends ApplicationEvent {
 
     private static final long serialVersionUID = 1;

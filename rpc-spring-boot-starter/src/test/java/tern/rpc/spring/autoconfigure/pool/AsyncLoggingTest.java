@@ -21,10 +21,11 @@ import tern.rpc.Phase;
 import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 
-/** Tests the ring buffer of Log4j 2 before a stalled disk. */
+/** Tests the ring buffer of Log4j 2 while the disk is stalled. */
 class AsyncLoggingTest {
 
-    private static final int RING = 256; // half of it is the reserve; a ring of real size has a smaller reserve
+    // Half of this ring buffer is reserved. In a ring buffer of real size, the reserve is smaller.
+    private static final int RING = 256;
     private static final int RESERVE = RING / 2;
 
     private final StalledDisk disk = new StalledDisk(RING);
@@ -44,10 +45,11 @@ class AsyncLoggingTest {
         RingReserve ring = disk.reserve();
         long before = ring.dropped();
         log.info("first");
-        disk.awaitStalled(); // the background thread has taken this line, which still occupies a place of the ring
+        // The background thread has read this line, which still occupies a place in the ring buffer.
+        disk.awaitStalled();
 
         for (int i = 0; i < 1_000; i++) {
-            log.info("info {}", i); // the test would hang here if the caller waited
+            log.info("info {}", i); // The test would hang here if the calling thread blocked.
         }
 
         assertThat(ring.free()).isEqualTo(RESERVE);
@@ -82,7 +84,8 @@ class AsyncLoggingTest {
         disk.stop();
 
         assertThat(disk.written())
-                .hasSize(RING - RESERVE); // the filter runs again behind the ring, where it accepts every line
+                // The filter runs again when an event leaves the ring buffer; there it accepts every line.
+                .hasSize(RING - RESERVE);
     }
 
     @Test

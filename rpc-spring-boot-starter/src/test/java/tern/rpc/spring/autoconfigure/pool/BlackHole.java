@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A port in front of a server that simulates a lost network. It forwards all bytes until it is opened. After that it
- * accepts connections and reads from both sides but forwards nothing.
+ * A port in front of a server that simulates a lost network. Until {@link #open} is called, all bytes are forwarded.
+ * After that, connections are accepted and both sides are read, but nothing is forwarded.
  */
 final class BlackHole implements AutoCloseable {
 
@@ -37,7 +37,7 @@ final class BlackHole implements AutoCloseable {
         return listening.getLocalPort();
     }
 
-    /** Stops forwarding. */
+    /** Stops forwarding bytes. */
     void open() {
         open = true;
     }
@@ -80,7 +80,7 @@ final class BlackHole implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // one side has disconnected
+            // One side has disconnected.
         } finally {
             sockets.remove(from);
             sockets.remove(to);

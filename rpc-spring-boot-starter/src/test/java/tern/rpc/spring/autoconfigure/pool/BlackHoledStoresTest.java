@@ -25,8 +25,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Measures how long calls wait for a database and for Redis after their network connection is lost, with the tuned
- * pools (figure R19 of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
+ * Measures how long calls wait for a database and for Redis after the network is lost, with the tuned pools (figure R19
+ * of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
  */
 @Tag("figures")
 @Timeout(1_200)
@@ -35,7 +35,7 @@ class BlackHoledStoresTest {
     private static final int THREADS = 40; // twice the number of connections
     private static final long NANOS = TimeUnit.SECONDS.toNanos(Long.getLong("tern.seconds", 20));
 
-    /** The times of one kind of wait. */
+    /** The durations of one kind of wait. */
     private static final class Waits {
         private final AtomicLong count = new AtomicLong();
         private final AtomicLong slowest = new AtomicLong();
@@ -55,7 +55,7 @@ class BlackHoledStoresTest {
         }
     }
 
-    /** Repeats the call on many threads, starting when the network connection is lost. */
+    /** Repeats the call on many threads, beginning when the network is lost. */
     private static void whileLost(BlackHole hole, Callable<?> call) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {

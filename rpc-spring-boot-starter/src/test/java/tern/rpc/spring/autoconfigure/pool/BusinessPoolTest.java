@@ -23,7 +23,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.ServerContext;
 
-/** Tests thread pools that the application declares. */
+/** Tests thread pools that the application configures by properties. */
 class BusinessPoolTest {
 
     @Test
@@ -154,7 +154,7 @@ class BusinessPoolTest {
                             CallLedger.current().leave(CallLedger.current().enter(Phase.REDIS));
                         });
                         done.get(30, TimeUnit.SECONDS);
-                        // runs after the ledger of the first task was added to the call
+                        // This task runs after the ledger of the first task was added to the call.
                         bind.submit(() -> {}).get(30, TimeUnit.SECONDS);
                         return null;
                     });

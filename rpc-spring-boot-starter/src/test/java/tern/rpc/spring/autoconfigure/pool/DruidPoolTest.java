@@ -38,7 +38,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The tuned pool of Druid, with H2. */
+/** Tests the tuned Druid pool with H2. */
 class DruidPoolTest {
 
     private static final String URL = "spring.datasource.url=jdbc:h2:mem:druid;DB_CLOSE_DELAY=-1";
@@ -63,7 +63,7 @@ class DruidPoolTest {
                     assertThat(druid.getMaxActive()).isEqualTo(20);
                     assertThat(druid.getMinIdle()).isEqualTo(20);
                     assertThat(druid.getInitialSize()).isEqualTo(20);
-                    assertThat(druid.getPoolingCount()).isEqualTo(20); // open from the start
+                    assertThat(druid.getPoolingCount()).isEqualTo(20); // The connections are open from the start.
                     assertThat(druid.getMaxWait()).isEqualTo(1_000);
                     assertThat(druid.getConnectTimeout()).isEqualTo(1_000);
                     assertThat(druid.getSocketTimeout()).isEqualTo(5_000);
@@ -129,8 +129,9 @@ class DruidPoolTest {
     @Test
     void bootsGenericPoolIsMadeWhenTuningIsOff() {
         application().withPropertyValues(DRUID, "rpc.pools.tuned=false").run(there -> {
-            assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8); // the default of Druid itself
-            assertThat(pool(there, "dataSource").max()).isEqualTo(8); // measured nevertheless
+            // The value 8 is Druid's own default.
+            assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8);
+            assertThat(pool(there, "dataSource").max()).isEqualTo(8); // The pool is measured nevertheless.
         });
     }
 
@@ -310,9 +311,9 @@ class DruidPoolTest {
         });
     }
 
-    /** Without timeouts, a thread would wait forever if the database accepted the connection but sent nothing. */
+    /** Without timeouts, a thread would wait forever for a database that accepts the connection but sends nothing. */
     @Test
-    @Timeout(20) // the driver's default timeout is 30 s
+    @Timeout(20) // The driver's default timeout is 30 s.
     void driverOfMariaDbGetsTheTimeouts() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop";

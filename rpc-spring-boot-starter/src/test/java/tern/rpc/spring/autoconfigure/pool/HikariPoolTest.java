@@ -25,7 +25,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** HikariCP must be measured without changing its behaviour. */
+/** Tests that HikariCP is measured, and that the measurement does not change its behaviour. */
 class HikariPoolTest {
 
     private static ApplicationContextRunner application() {
@@ -63,7 +63,7 @@ class HikariPoolTest {
                 try (Connection connection = hikari.getConnection()) {
                     assertThat(pool(there, "hikari").active()).isEqualTo(1);
                     DruidPoolTest.useOnce(connection);
-                    connection.close(); // a second close is harmless
+                    connection.close(); // A second close is harmless.
                 }
                 return null;
             });

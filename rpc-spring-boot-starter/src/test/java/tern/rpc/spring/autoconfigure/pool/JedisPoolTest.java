@@ -35,7 +35,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The tuned pool of Jedis, with and without Spring Data. */
+/** Tests the tuned Jedis pool, with and without Spring Data. */
 class JedisPoolTest {
 
     private static RedisServer server;
@@ -58,8 +58,8 @@ class JedisPoolTest {
     }
 
     /**
-     * Creates an application with long timeouts for tests that do not measure time, because a busy machine may delay
-     * the server.
+     * Creates an application with long timeouts, because a busy machine may delay the server. Used by tests that do not
+     * measure time.
      */
     private static ApplicationContextRunner patient() {
         return spring().withPropertyValues("spring.data.redis.timeout=10s", "spring.data.redis.connect-timeout=10s");

@@ -67,7 +67,7 @@ class LentConnectionsTest {
         network = new CountDownLatch(1);
 
         broken.setBroken();
-        broken.close(); // the test would hang here if this connected
+        broken.close(); // The test would hang here if this call connected.
 
         assertThat(nextConnecting()).isNotSameAs(Thread.currentThread());
         network.countDown();

@@ -14,7 +14,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.LoggingMode;
 
-/** Tests lines that Logback writes. */
+/** Tests the measurement of lines that Logback writes. */
 class LogbackWatchTest {
 
     private final LoggerContext context = new LoggerContext();
@@ -33,7 +33,7 @@ class LogbackWatchTest {
     void lineCountsInTheLedgerOfItsCallerAndIsWrittenOnce() throws Exception {
         root.addAppender(disk);
         watch.afterSingletonsInstantiated();
-        watch.afterSingletonsInstantiated(); // simulates a second application in the same process
+        watch.afterSingletonsInstantiated(); // The second call simulates a second application in the same process.
 
         CallLedger ledger = Serving.ledgerOf(() -> {
             root.info("served");

@@ -18,7 +18,10 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.springframework.util.FileSystemUtils;
 
-/** An installed MariaDB server as a child process with an empty database. Tests are skipped if it is not installed. */
+/**
+ * Runs an installed MariaDB server as a child process with an empty database. If MariaDB is not installed, tests are
+ * skipped.
+ */
 final class MariaDb implements AutoCloseable {
 
     private static final long START_SECONDS = 60;
@@ -37,7 +40,7 @@ final class MariaDb implements AutoCloseable {
         Optional<Path> install = onPath("mariadb-install-db");
         Optional<Path> server = onPath("mariadbd");
         assumeTrue(install.isPresent() && server.isPresent(), "mariadbd and mariadb-install-db are not on the PATH");
-        Path data = Files.createTempDirectory("mariadb"); // Unix socket paths have a short maximum length
+        Path data = Files.createTempDirectory("mariadb"); // The path of a Unix socket must be short.
         String user = "--user=" + System.getProperty("user.name");
         Process made = new ProcessBuilder(
                         install.get().toString(),
@@ -94,7 +97,7 @@ final class MariaDb implements AutoCloseable {
         return url(port);
     }
 
-    /** Returns the URL for a port that leads to the server. */
+    /** Returns the JDBC URL that uses the given port, which leads to the server. */
     String url(int way) {
         return "jdbc:mariadb://127.0.0.1:" + way + "/test?createDatabaseIfNotExist=true";
     }

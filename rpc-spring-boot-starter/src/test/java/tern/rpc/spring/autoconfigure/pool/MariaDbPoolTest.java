@@ -25,7 +25,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Connection pools with a real MariaDB. */
+/** Tests connection pools with a real MariaDB server. */
 class MariaDbPoolTest {
 
     private static MariaDb server;
@@ -74,7 +74,7 @@ class MariaDbPoolTest {
         });
     }
 
-    /** The server ends the statement, so that the thread returns as in a real application. */
+    /** The server ends the statement, so that the waiting thread returns as in a real application. */
     @ParameterizedTest
     @ValueSource(classes = {DruidDataSource.class, HikariDataSource.class})
     void callThatWaitsForAnAnswerIsSeenInSql(Class<?> type) {

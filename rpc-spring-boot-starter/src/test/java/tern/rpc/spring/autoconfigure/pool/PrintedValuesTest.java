@@ -36,7 +36,7 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
- * An application must start with every value of a property that a diagnosis may print, and each value must take effect.
+ * Tests every property value that a diagnosis may advise: the application must start with it, and it must take effect.
  */
 class PrintedValuesTest {
 
@@ -56,7 +56,7 @@ class PrintedValuesTest {
         Shop shop;
     }
 
-    /** Creates an application with small pools of every watched kind. */
+    /** Creates an application with small pools of every measured kind. */
     private static ApplicationContextRunner application(Class<?> dataSource) {
         return PoolApplications.with(
                         DruidPoolAutoConfiguration.class,
@@ -106,7 +106,7 @@ class PrintedValuesTest {
                         "rpc.pools.jedis.max-wait=30s");
     }
 
-    /** Tests the smallest value that a library accepts, small and large values, and the greatest one. */
+    /** Tests the smallest value that a library accepts, small and large values, and the largest value. */
     @ParameterizedTest
     @ValueSource(longs = {0, 2, 7, 50, 2_000, Integer.MAX_VALUE})
     void applicationStartsWithEveryValueThatMayBePrinted(long wanted) {
@@ -153,7 +153,7 @@ class PrintedValuesTest {
         });
     }
 
-    /** Normalizes times, so that 1000ms equals 1s. */
+    /** Converts times to a common form, in which 1000ms equals 1s. */
     private static String normal(String value) {
         return value.matches("\\d+000ms") ? value.replace("000ms", "s") : value;
     }
@@ -164,7 +164,7 @@ class PrintedValuesTest {
                 .toList();
     }
 
-    /** The properties that affect a pool, each with the accepted value that is nearest to the wanted one. */
+    /** Returns the properties that affect a pool, each with the accepted value that is nearest to {@code wanted}. */
     private static Map<String, String> lines(List<PoolSnapshot> pools, long wanted) {
         Map<String, String> lines = new TreeMap<>();
         for (PoolSnapshot pool : pools) {
@@ -186,7 +186,7 @@ class PrintedValuesTest {
         return lines;
     }
 
-    /** The largest size that a diagnosis prints, because its models end there. */
+    /** Returns the largest size that a diagnosis advises. The models of the diagnosis do not compute larger sizes. */
     private static long largest(PoolSnapshot pool) {
         return pool.kind() == PoolKind.WORKERS ? 10_000 : 2_000;
     }

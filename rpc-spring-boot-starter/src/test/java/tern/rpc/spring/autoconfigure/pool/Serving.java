@@ -11,7 +11,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 
-/** Runs code like a served call, with a ledger. */
+/** Runs code with a ledger, as a served call does. */
 final class Serving {
 
     interface Nothing {

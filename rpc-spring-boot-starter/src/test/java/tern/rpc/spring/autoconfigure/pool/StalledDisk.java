@@ -14,7 +14,10 @@ import org.apache.logging.log4j.core.async.AsyncLoggerConfig;
 import org.apache.logging.log4j.core.config.ConfigurationSource;
 import org.apache.logging.log4j.core.config.xml.XmlConfiguration;
 
-/** A context of Log4j 2 with Tern's policy. Its only appender blocks at the first line until the test releases it. */
+/**
+ * A Log4j 2 context with Tern's policy for a full ring buffer. Its only appender blocks at the first line until the
+ * test releases it.
+ */
 final class StalledDisk implements AutoCloseable {
 
     private final List<String> written = new CopyOnWriteArrayList<>();
@@ -23,7 +26,8 @@ final class StalledDisk implements AutoCloseable {
     private final LoggerContext context;
 
     /**
-     * @param ring the size of the ring buffer; it is fixed per process, before the first asynchronous logger is created
+     * @param ring the size of the ring buffer; the size cannot change after the process has created its first
+     *     asynchronous logger
      */
     StalledDisk(int ring) {
         System.setProperty(AsyncLogging.POLICY, DropWhenFull.class.getName());
@@ -31,9 +35,7 @@ final class StalledDisk implements AutoCloseable {
         context = new LoggerContext("test");
     }
 
-    /**
-     * @param root the element of the root logger: {@code AsyncRoot} or {@code Root}
-     */
+    /** @param root the XML element of the root logger: {@code AsyncRoot} or {@code Root} */
     LoggerContext start(String root) throws IOException {
         String xml = "<Configuration status='OFF'><Loggers><" + root + " level='INFO'/></Loggers></Configuration>";
         context.start(new XmlConfiguration(
@@ -80,7 +82,11 @@ final class StalledDisk implements AutoCloseable {
         return written;
     }
 
-    /** @return whether all waiting lines were written */
+    /**
+     * Stops the context.
+     *
+     * @return whether all waiting lines were written
+     */
     boolean stop() {
         return context.stop(30, TimeUnit.SECONDS);
     }
