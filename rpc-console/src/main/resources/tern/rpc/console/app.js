@@ -95,7 +95,7 @@ function dismiss() {
   changed();
 }
 
-const THEMES = {auto: 'System colours', light: 'Light', dark: 'Dark'};
+const THEMES = {auto: 'Auto', light: 'Light', dark: 'Dark'};
 
 function Theme() {
   const [theme, setTheme] = useState(document.documentElement.dataset.theme || 'auto');
@@ -118,7 +118,7 @@ function Theme() {
     media.addEventListener('change', changed);
     return () => media.removeEventListener('change', changed);
   }, []);
-  return html`<button type="button" class="small" onClick=${next} aria-label=${`Colours: ${THEMES[theme]}. Change.`}>${THEMES[theme]}</button>`;
+  return html`<button type="button" class="small" onClick=${next} aria-label=${`Colours: ${THEMES[theme]}`} title="Colours: of the system, light or dark"><span aria-hidden="true">◐ </span>${THEMES[theme]}</button>`;
 }
 
 const root = document.getElementById('app');

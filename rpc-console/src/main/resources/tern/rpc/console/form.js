@@ -81,7 +81,7 @@ const Name = ({name, type}) => html`<span class="field-name">${name} <small>${ja
 const Row = ({name, type, empty, children}) => html`<div class="field"><label class="field-label"><${Name} name=${name} type=${type} />${children}</label>${empty}</div>`;
 
 function Group({name, type, types, missing, fits, empty, change, children}) {
-  return html`<fieldset><legend><${Name} name=${name} type=${type} /></legend>${empty}
+  return html`<fieldset class=${missing ? 'nulled' : ''}><legend><${Name} name=${name} type=${type} />${empty}</legend>
     ${!missing && (fits ? children : html`<p class="bad-text">The JSON has another kind of value here. <button type="button" class="small" onClick=${() => change(initial(type, types))}>Replace it</button></p>`)}</fieldset>`;
 }
 

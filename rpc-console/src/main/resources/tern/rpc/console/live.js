@@ -58,6 +58,7 @@ function soon(millis) {
 function next() {
   const t = turn++;
   if (!live.data[wanted]) return wanted;
+  if (!live.data.now) return 'now';
   if (wanted === 'services') return t % 10 === 9 ? 'services' : 'now';
   return wanted !== 'now' && t % 5 === 4 ? 'now' : wanted;
 }
@@ -79,7 +80,7 @@ async function tick() {
   running = false;
   changed();
   // A tab that was opened meanwhile does not wait for its turn.
-  soon(failures ? Math.min(MAX_PAUSE, PAUSE * failures) : live.data[wanted] ? PAUSE : 0);
+  soon(failures ? Math.min(MAX_PAUSE, PAUSE * failures) : live.data[wanted] && live.data.now ? PAUSE : 0);
 }
 
 function accept(resource, body) {

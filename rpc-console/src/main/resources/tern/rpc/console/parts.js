@@ -20,7 +20,11 @@ export function rate(number) {
   return number >= 100 ? whole.format(number) : number.toFixed(number >= 10 || number === 0 ? 0 : 1);
 }
 
-export const percent = (share) => (known(share) ? `${(share * 100).toFixed(share > 0.9995 || share < 0.0005 || (share * 1000) % 10 < 0.5 ? 0 : 1)} %` : DASH);
+export function percent(share) {
+  if (!known(share)) return DASH;
+  const of100 = share * 100;
+  return `${of100 > 0 && of100 < 1 ? of100.toPrecision(1) : of100.toFixed(of100 < 10 && of100 % 1 > 0.05 ? 1 : 0)} %`;
+}
 
 /** Never rounds up to 100 %: one late call of many must show. */
 export function percentIn(share) {
@@ -74,10 +78,11 @@ export function PhaseBar({phases, took, scale, target, legend = true}) {
   const sum = shown.reduce((total, p) => total + p.ms, 0);
   const width = Math.max(scale || 0, sum, took || 0) || 1;
   const label = shown.length ? shown.map((p) => `${p.phase} ${millis(p.ms)}`).join(', ') : 'no phases known';
+  const room = 0.72 * Math.min(1280, window.innerWidth - 50); // about the pixels of the bar, which decide about its labels
   const sorted = legend ? [...shown].sort((a, b) => b.ms - a.ms) : [];
   return html`<div class="phases">
     <div class="phase-bar" role="img" aria-label=${`Phases: ${label}`}>
-      ${shown.map((p) => html`<span key=${p.phase} class=${`seg ${phaseClass(p.phase)}`} style=${{width: `${(100 * p.ms) / width}%`}} title=${`${p.phase} ${millis(p.ms)}`}>${p.ms / width > 0.14 && html`<span aria-hidden="true">${p.phase}</span>`}</span>`)}
+      ${shown.map((p) => html`<span key=${p.phase} class=${`seg ${phaseClass(p.phase)}`} style=${{width: `${(100 * p.ms) / width}%`}} title=${`${p.phase} ${millis(p.ms)}`}>${(p.ms / width) * room > p.phase.length * 7 + 14 && html`<span aria-hidden="true">${p.phase}</span>`}</span>`)}
       ${target > 0 && target < width && html`<span class="target" style=${{left: `${(100 * target) / width}%`}} title=${`target ${millis(target)}`}></span>`}
     </div>
     ${sorted.length > 0 && html`<ul class="phase-legend">${sorted.map((p) => html`<li key=${p.phase}><span class=${`dot ${phaseClass(p.phase)}`}></span>${p.phase} <b class="num">${millis(p.ms)}</b>${p.n > 1 && html` <span class="muted">(${count(p.n)})</span>`}</li>`)}</ul>`}

@@ -158,6 +158,7 @@ async function send(session, service, method) {
   session.running = null;
   remember({at: new Date().toISOString(), id: idOf(service, method), text: session.text, headers: session.headers, timeoutMillis: session.timeoutMillis, code: session.result?.code || session.failure.code, took: session.result?.tookMillis ?? took});
   redrawAll();
+  setTimeout(() => document.querySelector('.result')?.scrollIntoView({block: 'nearest'}));
 }
 
 function failureOf(e, signal, session) {

@@ -16,11 +16,11 @@ export function Settings({close}) {
     return () => abort.abort();
   }, []);
   const wanted = filter.toLowerCase();
-  const isDefault = (s) => s.default != null && String(s.value) === String(s.default);
+  const isDefault = (s) => String(s.value ?? '') === String(s.default ?? '');
   const shown = (settings || []).filter((s) => (!changedOnly || !isDefault(s)) && [s.name, s.value, s.origin, s.description].some((text) => String(text ?? '').toLowerCase().includes(wanted)));
   return html`<dialog class="drawer" ref=${dialog} onClose=${close} aria-labelledby="settings-title">
     <div class="bar"><h2 id="settings-title">Settings</h2><button type="button" class="small" onClick=${() => dialog.current.close()}>Close</button></div>
-    <div class="bar"><input type="search" placeholder="Filter" aria-label="Filter the settings" value=${filter} onInput=${(e) => setFilter(e.target.value)} /><label class="check"><input type="checkbox" checked=${changedOnly} onChange=${(e) => setChangedOnly(e.target.checked)} /> only changed ones</label></div>
+    <div class="bar"><input type="search" autofocus placeholder="Filter" aria-label="Filter the settings" value=${filter} onInput=${(e) => setFilter(e.target.value)} /><label class="check"><input type="checkbox" checked=${changedOnly} onChange=${(e) => setChangedOnly(e.target.checked)} /> only changed ones</label></div>
     ${error && html`<${Note} kind="bad" role="alert">${error}<//>`}
     ${!settings && !error && html`<p class="muted">Loading …</p>`}
     ${settings && shown.length === 0 && html`<${Empty}>No setting matches.<//>`}

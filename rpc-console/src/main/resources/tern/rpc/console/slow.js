@@ -12,7 +12,7 @@ export function Slow({slow, selected}) {
   const calls = all.filter((c) => [c.method, c.code, c.caller, c.trace, c.protocol].some((text) => String(text || '').toLowerCase().includes(wanted)));
   const scale = Math.max(slow.targetMillis || 0, ...calls.map((c) => c.tookMillis || 0));
   return html`<div>
-    <div class="bar"><h1>Slow calls</h1><span class="muted">longer than ${millis(slow.targetMillis)}, the last 100; the red line is the target</span><input type="search" placeholder="Filter" aria-label="Filter the slow calls" value=${filter} onInput=${(e) => setFilter(e.target.value)} /></div>
+    <div class="bar"><h1>Slow calls</h1><span class="muted">longer than ${millis(slow.targetMillis)}, the last 100; the vertical line is the target</span><input type="search" placeholder="Filter" aria-label="Filter the slow calls" value=${filter} onInput=${(e) => setFilter(e.target.value)} /></div>
     ${all.length === 0 && html`<${Empty}>No call took longer than the target.<//>`}
     ${all.length > 0 && calls.length === 0 && html`<${Empty}>No slow call matches the filter.<//>`}
     ${selected && !all.some((c) => idOf(c) === selected) && html`<${Empty}>The call of this link is no longer among the last 100.<//>`}

@@ -42,12 +42,12 @@ const Miss = ({miss}) => html`<dl class="stats" aria-label="The miss">
 
 function Cause({cause, rank}) {
   const change = cause.change || {};
-  const line = change.property ? `${change.property}=${change.to}` : change.text;
+  const line = change.property && `${change.property}=${change.to}`;
   return html`<li class="card cause">
     <div class="card-head"><h2><span class="rank">${rank}</span> ${cause.kind} <span class="code">${cause.name}</span></h2><span class="num">${ms(cause.ms)} of ${ms(cause.ofMs)}</span></div>
     <span class="bars-track" aria-hidden="true"><span class="bars-fill bad" style=${{width: `${Math.min(100, (100 * cause.ms) / (cause.ofMs || 1))}%`}}></span></span>
-    ${change.text && html`<div class="change"><b>Change</b><p>${change.text}</p></div>`}
-    ${line && html`<div class="copy-line"><code>${line}</code><${Copy} text=${line} name=${change.property ? 'the property' : 'the line'} /></div>`}
+    ${change.text && html`<div class="change"><b>Change</b><p>${change.text}</p>${!line && html`<${Copy} text=${change.text} name="the change" />`}</div>`}
+    ${line && html`<div class="copy-line"><code>${line}</code><${Copy} text=${line} name="the property" /></div>`}
     ${change.property && html`<p class="muted">now ${change.from ?? 'not set'}${change.expectedP99Ms >= 0 && `; expected 99th percentile ${ms(change.expectedP99Ms)}`}</p>`}
     ${cause.saves > 0 && html`<p>${percent(cause.saves)} of the bad calls would be in time without it.</p>`}
     <${Facts} name="Evidence" facts=${cause.evidence} />
