@@ -7,16 +7,19 @@ const path = require('node:path');
 const axe = require('axe-core');
 const puppeteer = require('puppeteer-core');
 
-const WAIT = 10_000;
-const results = {passed: 0, failed: 0};
+const WAIT = Number(process.env.WAIT_MILLIS || 10_000);
+/** afterFailure: puts the server back into order, so that one failed check does not fail the others. */
+const results = {passed: 0, failed: 0, afterFailure: () => {}};
 
 async function check(name, run) {
+  if (process.env.ONLY && !new RegExp(process.env.ONLY).test(name)) return;
   try {
     const told = await run();
     results.passed++;
     console.log(`ok      ${name}${told ? `: ${told}` : ''}`);
   } catch (e) {
     results.failed++;
+    results.afterFailure();
     console.log(`FAILED  ${name}: ${String(e.message).split('\n').slice(0, 6).join(' | ')}`);
     if (process.env.TRACE) console.log(e.stack);
   }
@@ -51,6 +54,7 @@ async function openPage(browser, base, credentials) {
   const told = {errors: [], requests: [], foreign: []};
   if (credentials) await page.authenticate(credentials);
   await page.setViewport({width: 1360, height: 860});
+  page.setDefaultTimeout(WAIT);
   await page.evaluateOnNewDocument(() => {
     window.violations = [];
     document.addEventListener('securitypolicyviolation', (e) => window.violations.push(`${e.violatedDirective} ${e.blockedURI}`));
@@ -79,6 +83,7 @@ async function openPage(browser, base, credentials) {
     },
     /** Follows a route as a link does. */
     go: async (hash) => {
+      if (page.url() === 'about:blank') await view.open(hash);
       await page.evaluate((to) => (location.hash = to), hash);
       await view.until(() => !document.querySelector('main [role=status]')?.textContent.includes('Loading'));
     },

@@ -46,7 +46,7 @@ export function Chart({title, summary, times, series, log, range, format}) {
   useEffect(() => chart.current?.setData(data(latest.current)));
 
   return html`<figure class="chart">
-    <figcaption><h3>${title}</h3><ul class="chart-legend">${series.map((s) => html`<li key=${s.name}><span class="line" style=${{borderTopColor: `var(--${s.color})`, borderTopStyle: s.dash ? 'dashed' : 'solid'}}></span>${s.name}</li>`)}</ul></figcaption>
+    <figcaption><h2>${title}</h2><ul class="chart-legend">${series.map((s) => html`<li key=${s.name}><span class="line" style=${{borderTopColor: `var(--${s.color})`, borderTopStyle: s.dash ? 'dashed' : 'solid'}}></span>${s.name}</li>`)}</ul></figcaption>
     <div class="plot" role="img" aria-label=${`${title}. ${summary}`} ref=${box}></div>
   </figure>`;
 }

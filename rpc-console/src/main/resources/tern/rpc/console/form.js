@@ -1,5 +1,5 @@
 // A form from the types of a method. It edits the same value as the JSON beside it: null, booleans, texts, Num, arrays and maps.
-import {html} from './html.js';
+import {html, useState} from './html.js';
 import {Invalid, Num, parse, print} from './json.js';
 import {list, simple} from './parts.js';
 
@@ -78,7 +78,8 @@ function Field({name, type, types, value, change, nullable = false}) {
 }
 
 const Name = ({name, type}) => html`<span class="field-name">${name} <small>${javaOf(type)}</small></span>`;
-const Row = ({name, type, empty, children}) => html`<div class="field"><label class="field-label"><${Name} name=${name} type=${type} />${children}</label>${empty}</div>`;
+const Wrong = ({value}) => value instanceof Invalid && html`<small class="bad-text" role="status">${value.why}</small>`;
+const Row = ({name, type, value, empty, children}) => html`<div class="field"><div class="field-label"><label><${Name} name=${name} type=${type} />${children}</label><${Wrong} value=${value} /></div>${empty}</div>`;
 
 function Group({name, type, types, missing, fits, empty, change, children}) {
   return html`<fieldset class=${missing ? 'nulled' : ''}><legend><${Name} name=${name} type=${type} />${empty}</legend>
@@ -125,15 +126,14 @@ function Free({name, type, value, change}) {
       change(new Invalid(text, `no JSON: ${e.message}`));
     }
   };
-  return html`<${Row} name=${name} type=${type}><textarea class="code" rows="2" value=${shown} onChange=${(e) => edit(e.target.value)} spellcheck=${false}></textarea><${Wrong} value=${value} /><//>`;
+  return html`<${Row} name=${name} type=${type}><textarea class="code" rows="2" value=${shown} onChange=${(e) => edit(e.target.value)} spellcheck=${false}></textarea><//>`;
 }
-
-const Wrong = ({value}) => value instanceof Invalid && html`<small class="bad-text">${value.why}</small>`;
 
 function Scalar({type, types, value, change, missing}) {
   const kind = kindOf(type);
+  const [large] = useState(() => kind === 'string' && /\n|.{80}/.test(textOf(value) || '')); // another element would lose the focus while typing
   if (missing) return html`<input type="text" value="" placeholder="null" disabled />`;
-  if (kind === 'boolean') return html`<span class="check"><input type="checkbox" checked=${value === true} onChange=${(e) => change(e.target.checked)} /> ${value === true ? 'true' : 'false'}</span>`;
+  if (kind === 'boolean') return html`<span class="check"><input type="checkbox" checked=${value === true} onChange=${(e) => change(e.target.checked)} /> <span aria-hidden="true">${value === true ? 'true' : 'false'}</span></span>`;
   if (kind === 'enum') {
     const values = list(fieldsOf(type, types)?.values);
     const known = values.includes(value);
@@ -145,7 +145,8 @@ function Scalar({type, types, value, change, missing}) {
   const attributes = {value: text, onInput: (e) => read(e.target.value), 'aria-invalid': value instanceof Invalid, spellcheck: false, autocomplete: 'off', placeholder: HINTS[kind] || ''};
   const date = kind === 'date' && (text === '' || /^\d{4}-\d\d-\d\d$/.test(text));
   const numeric = kind === 'integer' ? 'numeric' : kind === 'number' || kind === 'decimal' ? 'decimal' : null;
-  return html`${kind === 'string' && (text.includes('\n') || text.length > 80) ? html`<textarea rows="4" ...${attributes}></textarea>` : html`<input type=${date ? 'date' : 'text'} inputmode=${numeric} ...${attributes} />`}<${Wrong} value=${value} />`;
+  if (large) return html`<textarea rows="4" ...${attributes}></textarea>`;
+  return html`<input type=${date ? 'date' : 'text'} inputmode=${numeric} ...${attributes} />`;
 }
 
 function scalar(kind, type, text) {

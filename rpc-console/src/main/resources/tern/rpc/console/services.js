@@ -224,7 +224,7 @@ const Wire = ({wire}) => html`<details class="card"><summary>Names on the wire</
 function Types({method, types}) {
   const used = useMemo(() => reachable(method, types), [method, types]);
   if (used.length === 0) return null;
-  return html`<details class="card"><summary>Types (${used.length})</summary>${used.map(([name, type]) => html`<div class="type"><h3 class="code" title=${name}>${type.kind} ${simple(type.name || name)}</h3>
+  return html`<details class="card"><summary>Types (${used.length})</summary>${used.map(([name, type]) => html`<div class="type"><h2 class="code" title=${name}>${type.kind} ${simple(type.name || name)}</h2>
     ${type.kind === 'enum' ? html`<p class="code">${list(type.values).join(', ')}</p>` : html`<dl class="facts code">${list(type.fields).map((f) => html`<dt>${f.name}</dt><dd>${simple(f.type?.java || '')}${f.nullable && html` <small class="muted">or null</small>`}</dd>`)}</dl>`}</div>`)}</details>`;
 }
 
