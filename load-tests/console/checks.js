@@ -190,7 +190,7 @@ async function run(browser) {
     await view.until(() => performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/outgoing')).length >= 2);
   });
   await check('live: pause and continue', async () => {
-    await view.button('Live');
+    await view.button('Pause');
     await view.sees('#paused', 'Paused');
     await view.button('Continue');
     await view.until(() => !document.querySelector('#paused'));
@@ -442,11 +442,11 @@ async function run(browser) {
     is(state.executed.length - before, 1, 'executions');
     await view.sees('#restarted', 'restarted');
   });
-  for (const status of [400, 403, 409, 413, 500]) {
+  for (const status of [400, 403, 409, 413, 500, 503]) {
     await check(`a call that is refused with ${status} is told`, async () => {
       state.refuseCalls = status;
       const told = await send();
-      that(told.includes(`HTTP ${status}`) && told.includes('refused for the test') && told.includes(status < 500 ? 'not executed' : 'perhaps executed'), told);
+      that(told.includes(`HTTP ${status}`) && told.includes('refused for the test') && told.includes(status === 500 ? 'perhaps executed' : 'not executed'), told);
       state.refuseCalls = 0;
     });
   }
@@ -484,6 +484,7 @@ async function run(browser) {
       state.status = status;
       await view.sees('#refused', text);
       state.status = 0;
+      if (status === 401) await view.button('Try again');
       await view.until(() => !document.querySelector('#refused'));
     });
   }

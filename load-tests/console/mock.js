@@ -238,7 +238,7 @@ function start({port = 0, prefix = '/behind'} = {}) {
       if (body.instance && body.instance !== state.instance) return answer(response, 409, {version: 1, error: 'The application was restarted.', restarted: true});
       if (seen.has(body.id)) return answer(response, 409, {version: 1, error: 'This request was received before.', repeated: true});
       seen.add(body.id);
-      if (state.refuseCalls) return answer(response, state.refuseCalls, {version: 1, error: `refused for the test with ${state.refuseCalls}`});
+      if (state.refuseCalls) return answer(response, state.refuseCalls, {version: state.refuseCalls === 500 ? undefined : 1, error: `refused for the test with ${state.refuseCalls}`});
       state.executed.push(body);
       if (state.restartOnCall) {
         state.restartOnCall = false;

@@ -1,7 +1,7 @@
 // The frame of the page: tabs, state of the connection, drawer, colours.
 import {html, render, useEffect, useErrorBoundary, useState} from './html.js';
 import {get} from './api.js';
-import {live, pause, useLive, want, changed} from './live.js';
+import {live, pause, tryAgain, useLive, want, changed} from './live.js';
 import {Badge, Copy, Note, clock} from './parts.js';
 import {go, link, route} from './route.js';
 import {Now, stateOf} from './now.js';
@@ -36,7 +36,7 @@ function App() {
       <span class="brand">Tern RPC<b>${now?.application}</b></span>
       ${now && html`<a class="state" href="#/why"><${Badge} kind=${stateOf(now.diagnosis)[0]}>${stateOf(now.diagnosis)[1]}<//></a>`}
       <div class="tools">
-        <button type="button" class="small" aria-pressed=${live.paused} onClick=${() => pause(!live.paused)}>${live.paused ? 'Paused' : 'Live'}</button>
+        <button type="button" class="small ${live.paused ? 'paused' : ''}" onClick=${() => pause(!live.paused)}>${live.paused ? 'Continue' : 'Pause'}</button>
         <${Copy} text=${() => get('report', {text: true})} label="Copy report" />
         <a class="button small" href=${link(at.parts.length ? at.parts : ['now'], {settings: ''})}>Settings</a>
         <${Theme} />
@@ -84,9 +84,9 @@ function Connection() {
   }, [restartedAt]);
   return html`<div aria-live="polite">
     ${lost && html`<${Note} kind="bad" id="lost">No connection since ${clock(lost.since)}. ${lost.why} What you see is older. The page goes on trying.<//>`}
-    ${refused && html`<${Note} kind="bad" id="refused">${refused}<//>`}
+    ${refused && html`<${Note} kind="bad" id="refused">${refused} ${live.ended && html`<button type="button" class="small" onClick=${tryAgain}>Try again</button>`}<//>`}
     ${restartedAt && html`<${Note} kind="warn" id="restarted">The application was restarted, or another process answers, since ${clock(restartedAt)}. All figures begin again. <button type="button" class="small" onClick=${dismiss}>Dismiss</button><//>`}
-    ${paused && html`<${Note} id="paused">Paused. The figures do not change until you continue. <button type="button" class="small" onClick=${() => pause(false)}>Continue</button><//>`}
+    ${paused && html`<${Note} id="paused">Paused. The figures do not change until you continue.<//>`}
   </div>`;
 }
 

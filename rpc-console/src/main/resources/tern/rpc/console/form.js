@@ -9,10 +9,10 @@ const BITS = {byte: 8n, Byte: 8n, short: 16n, Short: 16n, int: 32n, Integer: 32n
 const HINTS = {time: '14:30:00', datetime: '2026-11-24T14:30:00', instant: '2026-11-24T13:30:00Z', duration: 'PT1.5S', bytes: 'base64', uuid: '00000000-0000-0000-0000-000000000000'};
 const PATTERNS = {
   date: [/^[+-]?\d{4,}-\d\d-\d\d$/, 'a date such as 2026-11-24'],
-  time: [/^\d\d:\d\d(:\d\d(\.\d{1,9})?)?$/, 'a time such as 14:30:00'],
+  time: [/^\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/, 'a time such as 14:30:00'],
   datetime: [/^[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?(\[[^\]]+\])?$/, 'a date and time such as 2026-11-24T14:30:00'],
-  instant: [/^[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/, 'an instant such as 2026-11-24T13:30:00Z'],
-  duration: [/^-?P(?=[\dT])([\d.-]+D)?(T([\d.-]+H)?([\d.-]+M)?([\d.-]+S)?)?$/, 'a duration such as PT1.5S'],
+  instant: [/^[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)(\[[^\]]+\])?$/, 'an instant such as 2026-11-24T13:30:00Z'],
+  duration: [/^[+-]?P(?=[\d+-]|T[\d+-])([+-]?\d+[YMWD])*(T([+-]?[\d.]+[HMS])*)?$|^-?\d+(\.\d+)?s$/, 'a duration such as PT1.5S'], // or of protobuf: 1.5s
   bytes: [/^[A-Za-z0-9+/_-]*={0,2}$/, 'base64'],
   uuid: [/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'a UUID'],
 };
@@ -20,9 +20,15 @@ const PATTERNS = {
 const kindOf = (type) => (type && type.kind) || 'any';
 const fieldsOf = (type, types) => types.get(type.ref);
 
-/** A first value. Types that contain themselves end with null, and the reader expands them. */
+const PRIMITIVE = /^(boolean|byte|char|short|int|long|float|double)$/;
+const FILLED = ['string', 'boolean', 'integer', 'number', 'decimal', 'enum', 'list', 'map'];
+
+/**
+ * A first value. What may be null begins as null if it has no obvious empty value. Types that contain themselves end with null,
+ * and the reader expands them.
+ */
 export function initial(type, types, nullable = false, above = []) {
-  if (nullable) return null;
+  if (nullable && !FILLED.includes(kindOf(type))) return null;
   switch (kindOf(type)) {
     case 'string': return '';
     case 'boolean': return false;
@@ -49,7 +55,7 @@ export function initial(type, types, nullable = false, above = []) {
 
 /** Fields of all arguments. */
 export function Arguments({parameters, types, value, change}) {
-  return html`<div class="form">${parameters.map((p, i) => html`<${Field} key=${i} name=${p.name} type=${p.type} types=${types} value=${value[i]} change=${(v) => change(value.with(i, v))} />`)}</div>`;
+  return html`<div class="form">${parameters.map((p, i) => html`<${Field} key=${i} name=${p.name} type=${p.type} types=${types} nullable=${!PRIMITIVE.test(p.type?.java)} value=${value[i]} change=${(v) => change(value.with(i, v))} />`)}</div>`;
 }
 
 /** Messages of a stream of the caller. */

@@ -6,8 +6,11 @@ const PAUSE = 1000;
 const TIMEOUT = 8000;
 const MAX_PAUSE = 5000;
 
-/** data: the last answer of each resource; lost: null, or since when and why there is no connection. */
-export const live = {data: {}, lost: null, refused: null, paused: false, restartedAt: null, instance: null};
+/**
+ * data: the last answer of each resource; lost: null, or since when and why there is no connection; refused: why the server
+ * answers with an error; ended: whether the login has ended.
+ */
+export const live = {data: {}, lost: null, refused: null, ended: false, paused: false, restartedAt: null, instance: null};
 
 let wanted = 'now';
 let turn = 0;
@@ -42,15 +45,20 @@ export function pause(paused) {
   if (!paused) soon(0);
 }
 
-/** Called when a request of the page found another process than before. */
+/** Called when a call has failed: the process may be gone or replaced. */
 export const retrySoon = () => soon(0);
+
+export function tryAgain() {
+  live.ended = false;
+  soon(0);
+}
 
 document.addEventListener('visibilitychange', () => soon(0));
 window.addEventListener('online', () => soon(0));
 
 function soon(millis) {
   clearTimeout(timer);
-  if (!running && !live.paused && !document.hidden) timer = setTimeout(tick, millis);
+  if (!running && !live.paused && !live.ended && !document.hidden) timer = setTimeout(tick, millis);
 }
 
 // The state in the header comes from "now", so the other tabs ask for it in every fifth turn. The services are large and
@@ -72,6 +80,7 @@ async function tick() {
     failures++;
     if (e.status) {
       live.refused = e.message;
+      live.ended = e.status === 401 || e.status === 302; // each further request could open a login window of the browser
       live.lost = null;
     } else {
       live.lost = live.lost || {since: new Date(), why: e.name === 'TimeoutError' ? `No answer within ${TIMEOUT / 1000} s.` : e.message};

@@ -1,20 +1,21 @@
 // The first tab: is the target met at this moment, and if not, where to look.
 import {html, useMemo} from './html.js';
-import {Bars, Badge, Card, Empty, Note, Scroll, Stat, count, list, millis, percent, percentIn, rate} from './parts.js';
+import {Bars, Badge, Card, Empty, Scroll, Stat, count, list, millis, percent, percentIn, rate} from './parts.js';
 import {Chart} from './charts.js';
 
 export function Now({now}) {
   const minute = now.lastMinute || {};
   const late = minute.shareOverTarget;
   const quiet = !(minute.calls > 0);
+  const time = (ms) => (quiet ? '–' : millis(ms));
   return html`<div class="now">
     <h1 class="hidden">Now</h1>
     <${Diagnosis} diagnosis=${now.diagnosis} />
     <dl class="stats" aria-label="Last minute">
       <${Stat} name="Calls a second" value=${rate(minute.qps)} hint=${now.targetQps ? `planned for ${rate(now.targetQps)}` : ''} />
-      <${Stat} name="Median" value=${millis(minute.p50Millis)} />
-      <${Stat} name="99th percentile" value=${millis(minute.p99Millis)} hint=${`target ${millis(now.targetMillis)}`} kind=${!quiet && minute.p99Millis > now.targetMillis ? 'bad' : ''} />
-      <${Stat} name="Slowest" value=${millis(minute.maxMillis)} />
+      <${Stat} name="Median" value=${time(minute.p50Millis)} />
+      <${Stat} name="99th percentile" value=${time(minute.p99Millis)} hint=${`target ${millis(now.targetMillis)}`} kind=${!quiet && minute.p99Millis > now.targetMillis ? 'bad' : ''} />
+      <${Stat} name="Slowest" value=${time(minute.maxMillis)} />
       <${Stat} name="Within target" value=${quiet ? '–' : percentIn(1 - late)} kind=${late > 0.01 ? 'bad' : ''} />
       <${Stat} name="Failed" value=${quiet ? '–' : percent(minute.shareFailed)} kind=${minute.shareFailed > 0.01 ? 'bad' : ''} />
       <${Stat} name="In flight" value=${count(now.inFlight)} />

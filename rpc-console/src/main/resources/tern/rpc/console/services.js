@@ -170,7 +170,8 @@ function failureOf(e, signal, session) {
   if (e.body?.repeated) return {code: 'LOST', executed: 'perhaps executed', why: 'The connection broke before the answer. The browser sent the request again, and the server refused to run it a second time. The answer of the first time is lost.'};
   if (e.body?.restarted) return {code: 'NOT SENT ON', executed: 'not executed', why: 'Another process than before answers: the application was restarted. Press Send if the call shall run there.'};
   if (!e.status) return {code: 'LOST', executed: 'perhaps executed', why: `${e.message} Whether the method ran is not known. The request is not sent again.`};
-  return {code: `HTTP ${e.status}`, executed: e.status < 500 ? 'not executed' : 'perhaps executed', why: e.message};
+  // Only the console itself answers with a version; a 502 of a proxy says nothing about the call.
+  return {code: `HTTP ${e.status}`, executed: e.status < 500 || e.body?.version === 1 ? 'not executed' : 'perhaps executed', why: e.message};
 }
 
 function Method({service, method, types, services}) {

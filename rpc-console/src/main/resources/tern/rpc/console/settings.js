@@ -25,6 +25,6 @@ export function Settings({close}) {
     ${!settings && !error && html`<p class="muted">Loading …</p>`}
     ${settings && shown.length === 0 && html`<${Empty}>No setting matches.<//>`}
     ${shown.length > 0 && html`<${Scroll} label="Settings"><table class="settings"><thead><tr><th scope="col">Property</th><th scope="col">Value</th><th scope="col">Where it comes from</th></tr></thead>
-      <tbody>${shown.map((s) => html`<tr key=${s.name} class=${isDefault(s) ? '' : 'changed'}><td><code>${s.name}</code>${s.description && html`<small>${s.description}</small>`}</td><td class="code">${s.value === null || s.value === '' ? html`<span class="muted">not set</span>` : String(s.value)}${!isDefault(s) && s.default != null && html`<small>default ${String(s.default)}</small>`}</td><td>${s.origin}</td></tr>`)}</tbody></table><//>`}
+      <tbody>${shown.map((s) => html`<tr key=${s.name} class=${isDefault(s) ? '' : 'changed'}><td><code>${s.name}</code>${s.description && html`<small>${s.description}</small>`}</td><td class="code">${s.value === null || s.value === '' ? html`<span class="muted">not set</span>` : String(s.value)}${!isDefault(s) && s.default != null && html`<small>default ${String(s.default)}</small>`}</td><td>${s.origin || 'default'}</td></tr>`)}</tbody></table><//>`}
   </dialog>`;
 }

@@ -57,7 +57,7 @@ function Cause({cause, rank}) {
   </li>`;
 }
 
-const Facts = ({name, facts}) => list(facts).length > 0 && html`<div class="evidence"><h3>${name}</h3><ul>${facts.map((fact) => html`<li>${fact}</li>`)}</ul></div>`;
+const Facts = ({name, facts}) => list(facts).length > 0 && html`<div class="evidence"><h3>${name}</h3><ul>${facts.map((fact) => html`<li class="fact">${fact}</li>`)}</ul></div>`;
 
 function Past({history}) {
   if (!history.length) return html`<${Empty}>No miss within 24 hours.<//>`;
