@@ -640,8 +640,11 @@ async function run(browser) {
     const before = calls();
     await page.focus('.form input[type=text]');
     await page.keyboard.type('!');
+    await press('Enter'); // alone it sends nothing
     await page.keyboard.down('Control');
-    await press('Enter');
+    await page.keyboard.down('Enter');
+    await page.keyboard.down('Enter'); // held down
+    await page.keyboard.up('Enter');
     await page.keyboard.up('Control');
     await view.until(() => document.querySelector('.result'));
     is(calls() - before, 1, 'requests');

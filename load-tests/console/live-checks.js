@@ -91,7 +91,7 @@ async function run(browser, url) {
   }
   await check('drawer: settings', async () => {
     await view.open('#/now?settings=');
-    await view.until(() => document.querySelectorAll('dialog tbody tr').length > 5);
+    await view.until(() => document.querySelectorAll('dialog tbody tr').length >= 5);
     await view.axe('drawer');
   });
   const {services} = await (await ask('services')).json();

@@ -232,8 +232,14 @@ function start({port = 0, prefix = '/behind'} = {}) {
     request.setEncoding('utf8');
     request.on('data', (part) => (text += part));
     request.on('end', () => {
-      const body = JSON.parse(text);
+      let body;
+      try {
+        body = JSON.parse(text);
+      } catch (e) {
+        return answer(response, 400, {version: 1, error: `The request is no JSON: ${e.message}`});
+      }
       state.calls.push({headers: request.headers, body});
+      if (request.headers.origin && new URL(request.headers.origin).host !== request.headers.host) return answer(response, 403, {version: 1, error: 'Pages of another origin may not call.'});
       if (request.headers['x-rpc-console'] !== '1') return answer(response, 403, {version: 1, error: 'The header X-Rpc-Console is missing.'});
       if (body.instance && body.instance !== state.instance) return answer(response, 409, {version: 1, error: 'The application was restarted.', restarted: true});
       if (seen.has(body.id)) return answer(response, 409, {version: 1, error: 'This request was received before.', repeated: true});

@@ -191,7 +191,12 @@ function Method({service, method, types, services}) {
     event.preventDefault();
     send(session, service, method);
   };
-  const withKey = (event) => (event.ctrlKey || event.metaKey) && event.key === 'Enter' && submit(event);
+  // Enter alone in a field must not run a method, and a key that is held down must not run it again and again.
+  const withKey = (event) => {
+    if (event.key !== 'Enter') return;
+    if ((event.ctrlKey || event.metaKey) && !event.repeat) submit(event);
+    else if (event.target.matches('input, select')) event.preventDefault();
+  };
   return html`
     <a class="back" href="#/services">← All services</a>
     <div class="bar"><h1 class="code">${method.name}</h1><${Badge}>${SHAPES[method.type] || method.type}<//>${method.idempotent && html`<${Badge} kind="good">idempotent<//>`}</div>
@@ -261,7 +266,7 @@ function JsonPane({session, method, edit}) {
     area.current.focus();
     area.current.setSelectionRange(error.at, error.at + 1);
   };
-  return html`<textarea id="json" class="code json" ref=${area} rows=${Math.min(24, Math.max(6, session.text.split('\n').length + 1))} value=${session.text} onInput=${(e) => edit((s) => setText(s, method, e.target.value))} aria-invalid=${Boolean(error)} aria-describedby="json-error" spellcheck=${false} autocomplete="off" wrap="off"></textarea>
+  return html`<textarea id="json" class="code json" ref=${area} rows=${Math.min(24, Math.max(4, session.text.split('\n').length + 1))} value=${session.text} onInput=${(e) => edit((s) => setText(s, method, e.target.value))} aria-invalid=${Boolean(error)} aria-describedby="json-error" spellcheck=${false} autocomplete="off" wrap="off"></textarea>
     <p id="json-error" class="bad-text" role="status">${error && html`Line ${error.line}, column ${error.column}: ${error.message} <button type="button" class="small" onClick=${show}>Show</button>`}</p>
     ${!error && html`<p class="muted">${sendsMessages(method) ? 'a list of messages' : 'a list of the arguments'}; Ctrl+Enter sends <button type="button" class="small" onClick=${() => edit((s) => setValue(s, s.value))}>Tidy up</button></p>`}`;
 }
