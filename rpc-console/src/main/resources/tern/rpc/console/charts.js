@@ -7,6 +7,7 @@ const load = () => (library = library || import('./uplot.js').then((module) => m
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const HEIGHT = 168;
+const SHORT = 240; // seconds on the axis up to which the labels need seconds
 const POWERS = [0.1, 1, 10, 100, 1000, 10_000, 100_000];
 
 /**
@@ -66,7 +67,7 @@ function options(uPlot, width, latest, log, format) {
       y: {distr: log ? 3 : 1, range: (_, low, high) => latest.current.range || [0, high > 0 ? high * 1.15 : 1]},
     },
     axes: [
-      {...axis, space: 60, size: 24, values: (_, ticks) => ticks.map((t) => new Date(t * 1000).toTimeString().slice(0, 5))},
+      {...axis, space: 60, size: 24, values: (_, ticks) => ticks.map((t) => new Date(t * 1000).toTimeString().slice(0, ticks.at(-1) - ticks[0] < SHORT ? 8 : 5))},
       {...axis, size: 52, space: 28, ...(log && {splits: (_, i, low, high) => POWERS.filter((p) => p >= low && p <= high)}), values: (_, ticks) => ticks.map(format)},
     ],
     series: [
@@ -78,11 +79,20 @@ function options(uPlot, width, latest, log, format) {
         width: s.width || 1.5,
         dash: s.dash && [5, 4],
         spanGaps: s.dash,
-        points: {show: false},
+        points: {show: false, size: 4, fill: color(s.color), filter: (u, i) => lonely(u.data[i])},
       })),
     ],
     plugins: [tip(format)],
   };
+}
+
+/** The values without neighbours. A line through one point is invisible, and rare calls have no others. */
+function lonely(values) {
+  const found = [];
+  for (let i = 0; i < values.length; i++) {
+    if (values[i] != null && values[i - 1] == null && values[i + 1] == null) found.push(i);
+  }
+  return found;
 }
 
 /** Shows the values under the pointer. */
