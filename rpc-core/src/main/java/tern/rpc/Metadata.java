@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The headers of a request or a response. Dubbo calls them attachments. Values are text or binary. Names keep their
- * spelling and are compared without regard to the case of ASCII letters. A name may occur several times. Not
- * thread-safe: it is filled before the call is sent and read after the answer arrived.
+ * spelling; comparisons ignore the case of ASCII letters. A name may occur several times. Not thread-safe.
  *
- * <p>On HTTP (gRPC, Triple, Connect, JSON) names of binary values end in {@code -bin}; the suffix is added if it is
- * missing. The dubbo protocol needs no suffix. A binary value is therefore found by its name with and without {@code
- * -bin} on every protocol. A text and a binary value do not hide each other.
+ * <p>On HTTP protocols (gRPC, Triple, Connect, JSON), the name of a binary value ends in {@code -bin}; Tern appends a
+ * missing suffix. The dubbo protocol needs no suffix. Therefore a binary value is found by its name with and without
+ * {@code -bin}, on every protocol. If a text value and a binary value have the same name, {@link #get} still finds the
+ * text and {@link #getBytes} the bytes.
  */
 public final class Metadata {
 
@@ -32,12 +32,12 @@ public final class Metadata {
         pairs = new Object[values * 2];
     }
 
-    /** Replaces every value of this name. */
+    /** Replaces all values of this name. */
     public Metadata put(String name, String value) {
         return replace(name, value);
     }
 
-    /** Replaces every value of this name. The array is not copied. */
+    /** Replaces all values of this name. The array is not copied. */
     public Metadata put(String name, byte[] value) {
         return replace(name, value);
     }
@@ -54,7 +54,7 @@ public final class Metadata {
         return this;
     }
 
-    /** The last text value, or null if there is none. */
+    /** The last text value of this name; null if there is none. */
     public @Nullable String get(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof String text && isNamed(i, name)) {
@@ -64,7 +64,7 @@ public final class Metadata {
         return null;
     }
 
-    /** The last binary value, or null if there is none. The array is not copied. */
+    /** The last binary value of this name; null if there is none. The array is not copied. */
     public byte @Nullable [] getBytes(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof byte[] bytes && isNamed(i, name)) {
@@ -200,7 +200,7 @@ public final class Metadata {
                 || (pairs[index + 1] instanceof byte[] && (isWithSuffix(name, known) || isWithSuffix(known, name)));
     }
 
-    /** Whether the longer name is the shorter one with the suffix of binary values. */
+    /** Whether the longer name consists of the shorter name and the suffix {@code -bin}. */
     private static boolean isWithSuffix(String longer, String shorter) {
         int length = shorter.length();
         return longer.length() == length + BINARY.length()
@@ -209,8 +209,8 @@ public final class Metadata {
     }
 
     /**
-     * Compares ASCII letters without case and all other characters exactly. The Kelvin sign must not equal a K, because
-     * a proxy that filters headers by name treats them as different.
+     * Compares ASCII letters without regard to case, and all other characters exactly. The Kelvin sign (U+212A) must
+     * not equal the letter K, because proxies that filter headers by name treat the two as different.
      */
     private static boolean isAlike(String name, int from, String part) {
         for (int i = 0; i < part.length(); i++) {
@@ -227,7 +227,7 @@ public final class Metadata {
         return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
     }
 
-    /** The names only. Values are left out, because they may be secrets. */
+    /** Returns only the names, because values may be secrets. */
     @Override
     public String toString() {
         return names().toString();

@@ -1,6 +1,9 @@
 package tern.rpc;
 
-/** A monotonic clock in nanoseconds. Only differences are meaningful. Tests use a clock that they set themselves. */
+/**
+ * A monotonic clock in nanoseconds. Only differences between its times are meaningful. Tests use a clock that they
+ * advance themselves.
+ */
 @FunctionalInterface
 public interface NanoClock {
 

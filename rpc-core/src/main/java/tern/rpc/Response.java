@@ -11,7 +11,7 @@ public final class Response {
 
     /**
      * @param headers the headers sent before the value
-     * @param metadata the trailers sent with the end
+     * @param metadata the trailers sent at the end of the response
      */
     public Response(@Nullable Object value, Metadata headers, Metadata metadata) {
         this.value = value;
@@ -29,8 +29,8 @@ public final class Response {
     }
 
     /**
-     * The result; null for {@code void} and for a stream of answers. A response of a stream means that the stream has
-     * ended.
+     * The result; null for {@code void} and for a stream of answers. The response of a stream only says that the
+     * stream has ended.
      */
     public @Nullable Object value() {
         return value;
@@ -41,7 +41,7 @@ public final class Response {
         return headers;
     }
 
-    /** The metadata sent with the end: the trailers of Triple, the attachments of dubbo. */
+    /** The metadata sent at the end of the response: the trailers on Triple, the attachments on dubbo. */
     public Metadata metadata() {
         return metadata;
     }

@@ -28,19 +28,19 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The last step on the client: picks a provider, sends the call, waits, and sends it again if that is safe.
- * Thread-safe.
+ * The last step of a call on the client: it chooses a provider, sends the call, waits for the answer, and sends the
+ * call again if that is safe. Thread-safe.
  */
 final class EndpointInvoker implements AutoCloseable {
 
     private static final int MAX_ADDRESSES_NAMED = 5;
 
-    /** Headers: the first one contains the tag of a call, the second one forbids providers without a tag. */
+    /** The header that contains the tag of a call. The header {@link #FORCE_TAG} excludes providers without a tag. */
     private static final String TAG = "dubbo.tag";
 
     private static final String FORCE_TAG = "dubbo.force.tag";
 
-    /** A call that waits for a provider looks for one at this interval. */
+    /** The interval at which a call that waits for a provider checks whether one is available. */
     private static final long LOOK_EVERY_MILLIS = 10;
 
     private final ServiceKey service;
@@ -51,8 +51,8 @@ final class EndpointInvoker implements AutoCloseable {
     private final ScheduledExecutorService timer;
 
     /**
-     * @param executor runs the completion of probes
-     * @param timer looks for providers on behalf of calls that wait
+     * @param executor completes probes
+     * @param timer checks for providers on behalf of waiting calls
      */
     EndpointInvoker(
             ServiceKey service,
@@ -73,7 +73,10 @@ final class EndpointInvoker implements AutoCloseable {
         return cluster;
     }
 
-    /** The time limit of the method's calls: the one that rules set, else its own. Rules leave streams alone. */
+    /**
+     * The time limit for calls of the method: the limit that rules set, or otherwise the limit of the method itself.
+     * Rules do not affect streams.
+     */
     @Nullable
     TimeLimit limit(ClientMethod method) {
         TimeLimit ruled =
@@ -82,9 +85,9 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Sends the call and waits for its answer on this thread.
+     * Sends the call and blocks this thread until the answer arrives.
      *
-     * @param last receives the provider of each attempt; null if not needed
+     * @param last receives the provider of each attempt; may be null
      */
     Response callAndWait(ClientMethod method, Invocation call, @Nullable LastEndpoint last) throws Throwable {
         retries.called();
@@ -125,7 +128,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Waits for the time that the failed provider asked for, because the next attempt goes to the same provider.
+     * Waits for as long as the failed provider requested, because the next attempt goes to the same provider.
      *
      * @return false if the remaining time of the call is too short
      */
@@ -141,7 +144,7 @@ final class EndpointInvoker implements AutoCloseable {
         return true;
     }
 
-    /** Reports the outcome of an ended attempt to the node. */
+    /** Reports the outcome of an attempt that has ended to the node of its provider. */
     void ended(Target target, ClientMethod method, @Nullable RpcException failure, long startedNanos) {
         long now = clock.nanoTime();
         Outcome outcome = Outcomes.of(failure);
@@ -155,15 +158,18 @@ final class EndpointInvoker implements AutoCloseable {
         cluster.ended(target, outcome, now - startedNanos);
     }
 
-    /** The attempt will be cancelled because another provider answered first; its node learns that it took longer. */
+    /**
+     * Reports to the node of a provider that its attempt took longer than that of another provider and will be
+     * cancelled.
+     */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();
         target.node().outlasted(now - startedNanos, now, method.usualTime());
     }
 
     /**
-     * Sends a copy of an idempotent call to a provider that was slow or failed, if such a probe is due. Its outcome
-     * shows whether the provider has recovered. The caller does not wait for the probe.
+     * Sends a copy of an idempotent call to a provider that was slow or failed, if a probe is due. The outcome of the
+     * copy shows whether the provider has recovered. The caller does not wait for it.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -184,8 +190,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Adds to the failure of the last attempt, which names one address, the reasons why no other provider took the
-     * call. The result names up to {@value #MAX_ADDRESSES_NAMED} addresses.
+     * Adds to the failure of the last attempt why no other provider took the call. The message then names up to
+     * {@value #MAX_ADDRESSES_NAMED} further addresses.
      */
     RpcException explained(RpcException failure, Target used) {
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {
@@ -221,7 +227,10 @@ final class EndpointInvoker implements AutoCloseable {
         return target.endpoint() + (reason.isEmpty() && since.isEmpty() ? "" : " (" + reason + since + ")");
     }
 
-    /** Refuses a call after the deadline of the call being served, because nobody waits for the answer any more. */
+    /**
+     * Throws DEADLINE_EXCEEDED if the deadline of the call has passed, because its caller no longer waits for the
+     * answer.
+     */
     void checkDeadline(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
@@ -231,12 +240,12 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call whose attempts the caller of this method makes itself. */
+    /** Counts a call whose attempts the calling code makes itself. */
     void begun() {
         retries.called();
     }
 
-    /** Sends the call. Its end is reported on the call's executor. */
+    /** Sends the call. The executor of the call runs the completion. */
     SentCall callAsync(ClientMethod method, Invocation call, PendingCall.Completion done) {
         retries.called();
         Hedging hedging = method.hedging();
@@ -251,7 +260,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Runs an attempt at the same provider after the time that the provider asked for, on the executor of the call.
+     * Runs an attempt to the same provider on the executor of the call, after the time that the provider requested.
      *
      * @param failure the failure of the previous attempt
      * @return false if the remaining time of the call is too short
@@ -274,8 +283,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * @param number the number of the failed attempt, from 1
-     * @param used the provider of that attempt
+     * Whether to make another attempt.
+     *
+     * @param number the number of the failed attempt, starting from 1
+     * @param used the provider of the failed attempt
      */
     boolean again(
             ClientMethod method, Invocation call, RpcException failure, int number, Target used, PendingCall attempt) {
@@ -285,16 +296,17 @@ final class EndpointInvoker implements AutoCloseable {
                 && failure.wasExecuted() == Executed.NO
                 && !used.isUsable()
                 && remaining > 0) {
-            return true; // no connection was available, so the call still waits for one
+            return true; // no connection was available, so the call continues to wait for one
         }
         return retries.again(
                 method, failure, number, canGoElsewhere(failure, used, attempt), remaining, used.retries());
     }
 
     /**
-     * Whether another connection can take the call: that of another available provider, or, after UNAVAILABLE, of a
-     * provider that is being connected. If the attempt's connection is gone, the same provider counts too, because a
-     * replacement may be ready before the caller sees the failure.
+     * Whether another connection can take the call. It may be the connection of another available provider. After
+     * UNAVAILABLE, it may also be that of a provider to which the client is connecting. If the connection of the
+     * attempt was lost, a new connection to the same provider is possible too, because it may be open before the
+     * caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
@@ -310,19 +322,19 @@ final class EndpointInvoker implements AutoCloseable {
         return false;
     }
 
-    /** The provider of the next attempt, if possible not that of the previous attempt. */
+    /** Chooses the provider of the next attempt, if possible another one than {@code except}. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(
                 method.descriptor().name(), key(method, call), tag(call), isTagForced(call), except, clock.nanoTime());
     }
 
-    /** A usable provider other than {@code besides}; null if there is none. */
+    /** Chooses a usable provider other than {@code besides}; null if there is none. */
     @Nullable
     Target pickElsewhere(ClientMethod method, Invocation call, Target besides) {
         Target picked;
         try {
             picked = pick(method, call, besides);
-        } catch (Throwable e) { // may also be thrown by a balancer or source; the first attempt continues
+        } catch (Throwable e) { // a balancer or an endpoint source may also throw; the first attempt continues
             return null;
         }
         return picked == besides || !picked.isUsable() ? null : picked;
@@ -354,7 +366,7 @@ final class EndpointInvoker implements AutoCloseable {
         return chosen == null ? method.waitForReady() : chosen;
     }
 
-    /** Whether the call now waits, because no provider is available. */
+    /** Whether the call must wait now, because no provider is available. */
     boolean isWaiting(ClientMethod method, Invocation call) {
         return waitsForReady(method, call) && !cluster.canTake(call.method().name(), tag(call), isTagForced(call));
     }
@@ -373,10 +385,11 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Continues as soon as there is a provider. Fails the call if it is cancelled first, or its deadline passes.
+     * Continues as soon as a provider is available. Fails the call if it is cancelled before that or if its deadline
+     * passes.
      *
-     * @param cancelled returns the failure of a cancelled call, or null
-     * @param next runs on the call's executor, like {@code failed}
+     * @param cancelled returns the failure of a cancelled call; null if the call is not cancelled
+     * @param next the continuation; like {@code failed}, it runs on the executor of the call
      */
     void whenReady(
             Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
@@ -392,7 +405,7 @@ final class EndpointInvoker implements AutoCloseable {
                         () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
             }
         } catch (RejectedExecutionException e) {
-            next.run(); // the closed client fails the call
+            next.run(); // the client is closed, so sending the call makes it fail
         }
     }
 
@@ -411,7 +424,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Refuses a call whose time ran out before there was a provider. */
+    /** Throws DEADLINE_EXCEEDED if the deadline passed before a provider was available. */
     private void checkWait(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
@@ -427,13 +440,13 @@ final class EndpointInvoker implements AutoCloseable {
         return why.isEmpty() ? failures() : why;
     }
 
-    // ---- figures
+    // ---- values for meters and reports
 
     boolean isAvailable() {
         return cluster.isAvailable();
     }
 
-    /** Each address with the reason why it cannot be reached, for messages. */
+    /** Each address with the reason why it cannot be reached, for error messages. */
     String failures() {
         List<Target> targets = cluster.targets();
         return targets.isEmpty()

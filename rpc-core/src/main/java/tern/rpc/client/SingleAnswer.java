@@ -7,7 +7,10 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Receives the single answer to a stream of requests and rejects a second one. Used by one thread after another. */
+/**
+ * Receives the single answer to a stream of requests and rejects a second answer. Several threads may use it, one at a
+ * time.
+ */
 final class SingleAnswer implements StreamObserver<Object> {
 
     private final MethodDescriptor method;
@@ -42,9 +45,9 @@ final class SingleAnswer implements StreamObserver<Object> {
     }
 
     /**
-     * The answer.
+     * Returns the answer.
      *
-     * @throws RpcException if there was none
+     * @throws RpcException if no answer was received
      */
     @Nullable
     Object value() {

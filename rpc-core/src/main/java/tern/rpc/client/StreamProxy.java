@@ -16,8 +16,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.stream.Shapes;
 
 /**
- * Makes the calls of streaming methods. For publishers and {@code Mono}, each subscription makes a call. For all other
- * forms, the call starts at once. Immutable.
+ * Makes the calls of streaming methods. If the method returns a publisher or a {@code Mono}, each subscription makes a
+ * call. Otherwise the call starts at once. Immutable.
  */
 final class StreamProxy {
 

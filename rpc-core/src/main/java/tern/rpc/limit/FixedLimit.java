@@ -1,6 +1,6 @@
 package tern.rpc.limit;
 
-/** A configured, constant limit. Immutable. */
+/** A constant limit that is configured. Immutable. */
 public final class FixedLimit implements Limit {
 
     private final int limit;

@@ -7,7 +7,7 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
-/** The number of calls that were refused before their method ran, by reason. Thread-safe. */
+/** Counts the calls that were refused before their method ran, by reason. Thread-safe. */
 final class Refusals {
 
     // filled in the constructor, then only read

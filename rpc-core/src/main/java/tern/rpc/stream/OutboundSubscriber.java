@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Sends the values of a user's publisher. It requests one value at a time, and only while the sink is ready, so no
- * value waits in memory.
+ * Sends the values of a publisher of the application. It requests one value at a time, and only while the sink is
+ * ready, so that no value waits in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
@@ -31,7 +31,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
 
     /**
      * @param serial runs steps that must not run on event loops
-     * @param around wraps every call into the publisher
+     * @param around wraps every call of the publisher's subscription
      */
     public OutboundSubscriber(MessageSink sink, SerialExecutor serial, UnaryOperator<Runnable> around) {
         this.sink = sink;
@@ -56,7 +56,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         Objects.requireNonNull(value, "value");
         if (done) {
-            cancel.run(); // checked again, because a publisher that sends everything at once sees the end only here
+            cancel.run(); // checked again, because a publisher that sends all values at once notices the end only here
             return;
         }
         try {
@@ -93,13 +93,13 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     }
 
     /**
-     * Uses a loop, because recursion would overflow the stack if a publisher sends each value within its {@code
-     * request}.
+     * Requests values while the sink is ready. This is a loop, because recursion would overflow the stack if a
+     * publisher sends each value within its {@code request} method.
      */
     private void askIfReady() {
         int looks = asking.incrementAndGet();
         if (looks > 1) {
-            return; // the thread that is already checking checks again
+            return; // another thread is already checking and will check again
         }
         do {
             while (sink.isReady() && waiting.compareAndSet(true, false)) {
@@ -116,7 +116,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
         try {
             current.request(1);
-        } catch (Throwable e) { // thrown by a defective subscription; the call must still end
+        } catch (Throwable e) { // thrown by a faulty subscription; the call must still end
             done = true;
             sink.fail(e);
         }
@@ -127,7 +127,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (current != null) {
             try {
                 current.cancel();
-            } catch (Throwable e) { // thrown by a defective subscription; the call must still end
+            } catch (Throwable e) { // thrown by a faulty subscription; the call must still end
                 Thrown.log(e, shown -> LOG.warn("A publisher failed when it was cancelled", shown));
             }
         }
