@@ -50,7 +50,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private final AtomicBoolean invoked = new AtomicBoolean();
     private final AtomicBoolean headersSent = new AtomicBoolean();
     private volatile @Nullable MessageWriter writer;
-    private volatile @Nullable CompletableFuture<?> mono; // the subscription to a Mono, which is cancelled with the call
+    private volatile @Nullable CompletableFuture<?> mono; // subscription to a Mono; cancelled with the call
     private volatile @Nullable RpcException over;
 
     /**
@@ -235,7 +235,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    // ---- callbacks of the transport, on an event loop
+    // Callbacks of the transport, on an event loop.
 
     @Override
     public void message(Message message) {
@@ -261,7 +261,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return over == null && current != null && current.isWaiting();
     }
 
-    // ---- called when the subscriber requests more messages
+    // Called when the subscriber requests more messages.
 
     @Override
     public void request(int count) {
@@ -278,7 +278,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         fail(cause);
     }
 
-    // ---- called to send an answer of the method
+    // Called to send an answer of the method.
 
     @Override
     public void send(@Nullable Object value) {

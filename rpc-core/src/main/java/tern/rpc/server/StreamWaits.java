@@ -40,7 +40,7 @@ final class StreamWaits {
     final class Patience {
 
         private long waitedNanos; // guarded by this
-        private long takenBytes; // number of bytes that the caller had read when the waiting time was last renewed; guarded by this
+        private long takenBytes; // bytes that the caller had read at the last renewal; guarded by this
 
         /**
          * Returns how long the calling thread may wait, in nanoseconds; {@link Long#MAX_VALUE} if it is not a worker.

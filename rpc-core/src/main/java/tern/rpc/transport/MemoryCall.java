@@ -240,7 +240,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         Metadata trailers = metadata.copy();
         if (failure instanceof RpcException rpc) {
             boolean asItIs =
-                    rpc.getCause() == null && trailers.isEmpty(); // the cause of an exception stays on the server, as on a socket
+                    rpc.getCause() == null && trailers.isEmpty(); // a cause stays on the server, as on a socket
             answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
         } else if (serverEnd != null) { // streams do not transmit exceptions, as on a socket
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());

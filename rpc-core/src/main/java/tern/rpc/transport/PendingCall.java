@@ -53,8 +53,8 @@ public final class PendingCall implements Runnable {
         default void awaited(PendingCall call) {}
 
         /**
-         * Whether this connection accepts no more calls, so that the next attempt must use another connection. Any
-         * thread may call this.
+         * Whether this connection has stopped accepting calls, so that the next attempt must use another connection.
+         * Any thread may call this.
          */
         default boolean isGone() {
             return false;
@@ -116,7 +116,7 @@ public final class PendingCall implements Runnable {
         this.carrier = connection;
     }
 
-    /** Whether the connection of the attempt accepts no more calls; false if the attempt has no connection. */
+    /** Whether the connection of the attempt has stopped accepting calls; false if the attempt has no connection. */
     public boolean isCarrierGone() {
         Carrier current = carrier;
         return current != null && current.isGone();

@@ -28,7 +28,7 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     record Point(int x, int y) implements Serializable {}
 
-    /** A bean with adjacent fields of small types. A careless reader could mix them up. */
+    /** A bean with consecutive fields of small types, which a faulty reader could mix up. */
     class Item implements Serializable {
         private static final long serialVersionUID = 1L;
         public long id;

@@ -39,7 +39,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GuardedService.Counted;
 
-/** Every transport must authenticate the caller before it creates any argument of the call. */
+/** The contract that every transport authenticates the caller before it creates any argument of the call. */
 @Timeout(60)
 public abstract class IdentityContractTest extends TransportTest {
 
@@ -49,7 +49,7 @@ public abstract class IdentityContractTest extends TransportTest {
 
     private final AtomicInteger ran = new AtomicInteger();
 
-    /** Returns whether the transport supports streams. */
+    /** Whether the tested transport supports streams. */
     protected boolean hasStreams() {
         return false;
     }
@@ -147,7 +147,7 @@ public abstract class IdentityContractTest extends TransportTest {
         return refer(GuardedService.class, token);
     }
 
-    /** Checks that the call is refused and that no part of its argument was created. */
+    /** Asserts that the server refuses the call and creates no part of its arguments. */
     private RpcException refused(GuardedService service) {
         Counted one = counted();
         List<Counted> more = new ArrayList<>(List.of(counted(), counted()));
@@ -171,7 +171,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(refusal.getMessage()).contains(why).contains("rpc.client.token");
     }
 
-    // Tests of tokens.
+    // ---- tests of tokens
 
     @Test
     void callWithoutATokenIsRefusedBeforeItsArgumentsExist() {
@@ -237,7 +237,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(service(GOOD).headers()).doesNotContain("token", "authorization");
     }
 
-    // Tests of authorizers.
+    // ---- tests of authorizers
 
     @Test
     void authorizerKnowsTheCallButNotItsArguments() {
@@ -362,7 +362,7 @@ public abstract class IdentityContractTest extends TransportTest {
         return () -> name;
     }
 
-    // Tests of streams.
+    // ---- tests of streams
 
     @Test
     void streamsAreRefusedBeforeTheirFirstMessageExists() throws Exception {
