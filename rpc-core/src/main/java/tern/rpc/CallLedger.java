@@ -35,11 +35,11 @@ public final class CallLedger {
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
-    // created while the lock on this is held; null until another thread works for the call
+    // Created under the lock on this ledger; null until another thread works for the call.
     private volatile @Nullable OtherThreads others;
-    // created while the lock on this is held; null until the first operation is recorded with a name
+    // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
-    private long idleBefore; // idle time of the whole call when this part was created or last joined
+    private long idleBefore; // idle time of the call when this part was created or last joined
     private volatile boolean ended;
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {

@@ -33,7 +33,7 @@ public enum JavaShape {
         if (type == StreamObserver.class) {
             return OBSERVER;
         }
-        return switch (type.getName()) { // compared by name, because Reactor is an optional dependency
+        return switch (type.getName()) { // Reactor is an optional dependency, so its types are compared by name
             case REACTOR + "Mono" -> MONO;
             case REACTOR + "Flux" -> FLUX;
             default -> VALUE;

@@ -15,7 +15,7 @@ public final class NamedTimes {
 
     private static final int PLACES = 8;
 
-    private final Phase[] kinds = new Phase[PLACES]; // guarded by this, like the fields below
+    private final Phase[] kinds = new Phase[PLACES]; // this field and the next ones are guarded by this
     private final @Nullable String[] names = new @Nullable String[PLACES];
     private final int[] counts = new int[PLACES];
     private final long[] nanos = new long[PLACES];

@@ -15,7 +15,7 @@ final class OtherThreads {
 
     private static final int PHASES = Phase.values().length;
 
-    // first the nanoseconds of each phase, then the number of operations of each phase
+    // The first half contains the nanoseconds of each phase, the second half the number of operations of each phase.
     private final AtomicLongArray sums = new AtomicLongArray(2 * PHASES);
     private final List<CallLedger> parts = new ArrayList<>(2); // guarded by this
 

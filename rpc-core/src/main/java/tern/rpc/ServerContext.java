@@ -105,7 +105,7 @@ public final class ServerContext {
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
         if (context != before) {
-            CURRENT.set(context); // null is also set, because the next call would have to create a removed entry again
+            CURRENT.set(context); // the entry is kept with the value null, because the next call would create it again
         }
         return before;
     }

@@ -27,7 +27,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
     private volatile boolean last;
-    // the failure of the previous attempt; only the thread of the current attempt uses it
+    // The failure of the previous attempt. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
@@ -50,13 +50,13 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     }
 
     private void attemptNow() {
-        int number = attempts + 1; // needs no lock, because attempts are made one after the other
+        int number = attempts + 1; // attempts are made one after the other, so the counter needs no lock
         attempts = number;
         Target chosen;
         try {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // a balancer or an endpoint source may also throw
+        } catch (Throwable e) { // a balancer or an endpoint source may also throw an exception
             done.completed(null, e);
             return;
         }
@@ -157,7 +157,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            // false if earlier calls already wait for the connection to show that it is alive
+            // False if earlier calls already wait for the first bytes on the connection.
             boolean isConnecting = target.connection().isConnecting();
             attempt.fail(TimeOuts.late(attempt, target.endpoint(), isConnecting));
         }

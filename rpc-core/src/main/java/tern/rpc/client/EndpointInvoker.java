@@ -334,7 +334,7 @@ final class EndpointInvoker implements AutoCloseable {
         Target picked;
         try {
             picked = pick(method, call, besides);
-        } catch (Throwable e) { // a balancer or an endpoint source may also throw; the first attempt continues
+        } catch (Throwable e) { // a balancer or source may also throw; the first attempt continues
             return null;
         }
         return picked == besides || !picked.isUsable() ? null : picked;
@@ -359,7 +359,7 @@ final class EndpointInvoker implements AutoCloseable {
                 && Boolean.parseBoolean(call.metadata().get(FORCE_TAG));
     }
 
-    // ---- calls that wait for a provider
+    // The following methods serve calls that wait for a provider.
 
     private static boolean waitsForReady(ClientMethod method, Invocation call) {
         Boolean chosen = call.options().isWaitingForReady();
@@ -440,7 +440,7 @@ final class EndpointInvoker implements AutoCloseable {
         return why.isEmpty() ? failures() : why;
     }
 
-    // ---- values for meters and reports
+    // The following methods supply values for meters and reports.
 
     boolean isAvailable() {
         return cluster.isAvailable();

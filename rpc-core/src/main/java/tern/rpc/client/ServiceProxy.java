@@ -176,7 +176,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private static CompletableFuture<Response> filtered(Invoker filters, Invocation call) {
         try {
             return filters.invoke(call).toCompletableFuture();
-        } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
+        } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
             return CompletableFuture.failedFuture(e);
         }
     }
@@ -207,7 +207,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             Invocation call = template.invocation(method, arguments, started, future, serving);
             try {
                 method.filtered().invoke(call).whenComplete(end::completed);
-            } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
+            } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
                 end.completed(null, e);
             }
         }
@@ -235,7 +235,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         }
         try {
             future.complete(value(CallTemplate.requireResponse(method, response)));
-        } catch (Throwable e) { // thrown by a consumer of the response headers or trailers
+        } catch (Throwable e) { // a consumer of the response headers or trailers has thrown an exception
             future.completeExceptionally(e);
         }
     }

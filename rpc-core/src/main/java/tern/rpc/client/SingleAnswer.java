@@ -36,12 +36,12 @@ final class SingleAnswer implements StreamObserver<Object> {
 
     @Override
     public void onError(Throwable failure) {
-        // the call fails with the same failure
+        // The call fails with the same exception.
     }
 
     @Override
     public void onCompleted() {
-        // the call itself ends the stream
+        // The call itself ends the stream.
     }
 
     /**

@@ -58,10 +58,10 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable RpcException cancelled;
     private volatile @Nullable RpcException over;
 
-    // The state of the current attempt. All of these fields are written under the lock on this; the first two are
-    // also read without it.
+    // The state of the current attempt. These fields are written under the lock on this object. The first two are
+    // also read without this lock.
     private volatile @Nullable ClientStream stream;
-    private volatile boolean committed; // true after the stream was ready for the sender or an answer arrived
+    private volatile boolean committed; // true once a request may have been sent or an answer has arrived
     private boolean requestsEnded;
     private boolean plain; // whether the sender disabled compression although the call offers it
     private int asked; // number of answers requested before the attempt is committed
@@ -114,7 +114,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         try {
             endpoints.checkDeadline(call);
             target = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // a balancer or an endpoint source may also throw
+        } catch (Throwable e) { // a balancer or an endpoint source may also throw an exception
             end(null, e);
             return;
         }
@@ -302,7 +302,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                                 cause));
     }
 
-    // Called when the subscriber requests answers.
+    // The following methods are called when the subscriber requests answers, cancels or fails.
 
     @Override
     public void request(int messages) {
@@ -328,7 +328,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         cancel("who takes its answers failed", cause);
     }
 
-    // Called to send a request to the server.
+    // The following methods send requests to the server.
 
     @Override
     public void send(@Nullable Object value) {

@@ -48,7 +48,7 @@ final class StreamCall implements StreamAttempts.Listener {
     private final CallFuture<Response> ended;
     private final CallFuture<@Nullable Object> result;
     private final AtomicBoolean passed = new AtomicBoolean();
-    private long started; // set when the call starts, like the next field
+    private long started; // this field and the next one are set when the call starts
     private boolean answersTaken;
     private boolean headersShown; // used only by the serial executor
 
@@ -105,7 +105,7 @@ final class StreamCall implements StreamAttempts.Listener {
             Filter.chain(method.filters(), this::pass)
                     .invoke(call)
                     .whenComplete((response, failure) -> serial.execute(() -> close(response, failure)));
-        } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
+        } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
             serial.execute(() -> close(null, e));
         }
         return result;
@@ -204,7 +204,7 @@ final class StreamCall implements StreamAttempts.Listener {
         long took = template.clock().nanoTime() - started;
         ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
         method.meters().ended(cause, took);
-        attempts.cancel(); // needed if the filters completed their stage before the call ended
+        attempts.cancel(); // the filters may have completed their stage before the call ended
         attempts.close();
         if (!answersTaken) {
             takeAnswers(arguments);

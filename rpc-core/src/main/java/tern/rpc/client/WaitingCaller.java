@@ -50,7 +50,7 @@ final class WaitingCaller implements CallScope {
 
     @Override
     public void passedOn(SentCall call) {
-        passedOn = call; // needs no lock: only this thread can give up, and it is still making the call
+        passedOn = call; // only this thread can give up, and it is still making the call
     }
 
     /** The provider of the last attempt; null if the call was not sent. */
@@ -79,7 +79,7 @@ final class WaitingCaller implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                sent.cancel(); // no effect if the call has ended; still running if a filter failed
+                sent.cancel(); // the call has ended, or it is still running because a filter failed
             }
             gone = true;
             handOver();
@@ -105,7 +105,7 @@ final class WaitingCaller implements CallScope {
             SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                sent.expire(); // ends the call that the filters passed on; they see its failure first
+                sent.expire(); // ends the call itself, so that the filters get its failure before the caller does
                 continue;
             }
             if (left <= 0 && tasks.isEmpty()) {

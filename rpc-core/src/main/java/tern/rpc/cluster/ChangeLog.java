@@ -25,7 +25,7 @@ final class ChangeLog {
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final Pace pace;
-    private @Nullable Change waiting; // guarded by this, like the next two fields
+    private @Nullable Change waiting; // this field and the next two are guarded by this
     private int skipped;
     private boolean scheduled;
 

@@ -60,7 +60,7 @@ public final class Cluster implements AutoCloseable {
     private Rules rules = Rules.NONE; // rules of the source combined with those of the application; guarded by this
     private volatile @Nullable TimeLimits timeLimits; // null if no rule sets a timeout
     private volatile SharedSources.@Nullable Subscription subscription;
-    private boolean looking; // whether a check of held providers is scheduled; guarded by this, like the next field
+    private boolean looking; // whether a check of held providers is scheduled; guarded by this
     private boolean closed;
 
     /**
@@ -108,7 +108,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    // ---- the list of providers
+    // The following methods handle changes of the provider list.
 
     private synchronized void changed(EndpointSnapshot snapshot) {
         if (closed) {
@@ -221,7 +221,7 @@ public final class Cluster implements AutoCloseable {
      */
     private List<Instance> ruled(List<Instance> instances) {
         if (rules == Rules.NONE) {
-            return instances; // the usual case avoids copying a long list
+            return instances; // the usual case, which avoids copying a long list
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {
@@ -255,7 +255,7 @@ public final class Cluster implements AutoCloseable {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            return subset.of(nearest(listed)); // the usual case avoids copying a long list
+            return subset.of(nearest(listed)); // the usual case, which avoids copying a long list
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
@@ -304,7 +304,7 @@ public final class Cluster implements AutoCloseable {
         return target;
     }
 
-    // ---- the choice of a provider
+    // The following methods choose a provider.
 
     /**
      * Picks the provider of the next attempt. In order of preference, this is a good provider, an avoided one, one
@@ -405,7 +405,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    // ---- values for meters and reports
+    // The following methods supply values for meters and reports.
 
     public List<Target> targets() {
         return routes.all();
@@ -471,7 +471,7 @@ public final class Cluster implements AutoCloseable {
         }
         SharedSources.Subscription current = subscription;
         if (current != null) {
-            current.close(); // outside the lock, because a thread of the source may be waiting for it
+            current.close(); // not closed under the lock, because a thread of the source may be waiting for the lock
         }
     }
 }

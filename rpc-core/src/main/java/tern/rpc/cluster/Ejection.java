@@ -29,12 +29,12 @@ public final class Ejection {
     private volatile long untilNanos;
     private volatile long sinceNanos;
     private volatile String why = "";
-    private volatile int failures; // number of consecutive failures; written under the lock on this
-    private volatile int ejections; // number of ejections since the last success; written under the lock on this
-    private long rateSinceNanos; // guarded by this, like the next two fields
+    private volatile int failures; // number of consecutive failures; written under the lock on this object
+    private volatile int ejections; // ejections since the last success; written under the lock on this object
+    private long rateSinceNanos; // this field and the next two are guarded by this
     private long callsBefore;
     private int failuresInPeriod;
-    private long firstInARowNanos; // time of a failure; guarded by this, like the next field
+    private long firstInARowNanos; // time of the first failure in a row; guarded by this
     private long firstInPeriodNanos;
 
     /**

@@ -20,7 +20,7 @@ final class Group {
     private static final double MIN_WEIGHT = 0.01;
 
     private final List<Target> targets;
-    private final Balancer first; // balancer of the client's zone; of all providers if there are no zones
+    private final Balancer first; // balancer for the client's zone; if there are no zones, for all providers
     private final @Nullable Balancer others;
 
     Group(List<Target> targets, ClusterSettings settings) {

@@ -10,10 +10,10 @@ final class LastMinute {
 
     private static final long PART_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private final int[] parts = new int[6]; // guarded by this, like the next three fields
+    private final int[] parts = new int[6]; // this field and the next three are guarded by this
     private int current;
     private long beginNanos;
-    private long callsBefore; // the counter at the start of the current interval
+    private long callsBefore; // value of the counter at the start of the current interval
 
     LastMinute(long now) {
         this.beginNanos = now;

@@ -93,7 +93,7 @@ public final class Node {
     private final Ejection ejection;
     private final NodeCounts counts;
 
-    private boolean usableBefore; // guarded by this, like the next two fields
+    private boolean usableBefore; // this field and the next two are guarded by this
     private boolean wasOutOfReach; // whether connecting failed since the connection was lost or the node was created
     private long lostNanos;
     private volatile long usableSinceNanos;
@@ -125,7 +125,7 @@ public final class Node {
         this.usableSinceNanos = now;
     }
 
-    // ---- the connection
+    // The following methods handle the connection.
 
     public Endpoint endpoint() {
         return endpoint;
@@ -163,7 +163,7 @@ public final class Node {
         return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));
     }
 
-    // ---- calls
+    // The following methods record calls.
 
     /** Records that a call is about to be sent. */
     public void begin(long now) {
@@ -241,7 +241,7 @@ public final class Node {
             }
             case FAILED -> failed(now);
             case CANCELLED -> {
-                // a cancellation does not depend on the provider
+                // A cancellation does not depend on the provider.
             }
         }
     }
@@ -290,7 +290,7 @@ public final class Node {
 
     private void failed(long now) {
         if (!isUsable()) {
-            return; // a lost connection resets the node when it is connected again, possibly to another process
+            return; // a lost connection does not count: the node is reset when it is connected again
         }
         goodInARow = 0;
         int inARow = ejection.failed(calls.sum(), now);
@@ -313,7 +313,7 @@ public final class Node {
         return 1 / (1 + age * (1 + age * (0.5 + age * 0.1667)));
     }
 
-    // ---- measured values
+    // The following methods return measured values.
 
     /** The response time as a multiple of the usual response time. It decays to 1 while there are no calls. */
     public double cost(long now) {
@@ -399,7 +399,7 @@ public final class Node {
         }
     }
 
-    // ---- maintenance, called by the survey of a cluster
+    // The following methods are called regularly by the survey of a cluster.
 
     /**
      * Checks whether the node has become usable. A provider that is connected again may be another process, so its

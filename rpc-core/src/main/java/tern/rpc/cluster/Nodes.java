@@ -36,7 +36,7 @@ public final class Nodes {
 
     private static final class Shared {
         final Node node;
-        final List<String> services = new ArrayList<>(); // services of references that use the node, with repetitions
+        final List<String> services = new ArrayList<>(); // services of the references that use the node
         int releases; // number of times that the last reference returned the node
 
         Shared(Node node) {
@@ -174,7 +174,7 @@ public final class Nodes {
     private void schedule(Runnable task, long delay, TimeUnit unit) {
         try {
             timer.schedule(task, delay, unit);
-        } catch (RejectedExecutionException e) { // the client is closed, and with it all connections
+        } catch (RejectedExecutionException e) { // the client was closed, which closes all connections
             return;
         }
     }

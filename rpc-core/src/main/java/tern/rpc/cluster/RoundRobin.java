@@ -20,7 +20,7 @@ final class RoundRobin implements Balancer {
     private static final int MAX_TURNS = 64;
 
     private final Target[] targets;
-    private final int[] strides; // scaled weights, of which the largest is FULL; empty if all are equal
+    private final int[] strides; // scaled weights, the largest being FULL; empty if all weights are equal
     private final AtomicInteger position = new AtomicInteger();
 
     RoundRobin(List<Candidate> candidates) {

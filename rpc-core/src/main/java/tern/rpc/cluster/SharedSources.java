@@ -91,7 +91,7 @@ final class SharedSources {
             }
             byKey.remove(shared.source.key());
         }
-        shared.source.close(); // outside the lock, because a thread of the source may be waiting for it
+        shared.source.close(); // not closed under the lock, because a thread of the source may be waiting for the lock
     }
 
     /** The number of sources in use. */
@@ -103,8 +103,8 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        private final Coalescing coalescing = new Coalescing(); // guarded by this, like the next seven fields
-        private final List<String> services = new ArrayList<>(); // services of the references, with repetitions
+        private final Coalescing coalescing = new Coalescing(); // this field and the next seven are guarded by this
+        private final List<String> services = new ArrayList<>(); // services of all references that use the source
         private long stateSinceNanos = clock.nanoTime();
         private EndpointSnapshot told = EndpointSnapshot.unknown(Instant.now(), "");
         private EndpointSnapshot latest = told;

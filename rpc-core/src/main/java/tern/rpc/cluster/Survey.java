@@ -46,7 +46,7 @@ final class Survey {
     private final AtomicLong nextNanos;
     private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
     private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
-    private int turn; // used by one survey at a time, like the next three fields
+    private int turn; // only one survey at a time uses this field and the next three
     private long lastTrialNanos;
     private long callsAtTrial;
     private volatile long lastCopyNanos;

@@ -17,9 +17,9 @@ public final class Target implements Candidate {
     private final LastMinute lastMinute;
     private volatile Attributes attributes;
     private volatile boolean held;
-    private boolean drains; // used by one change of the provider list at a time
-    private volatile long drainsSinceNanos; // valid while the provider is draining
-    private volatile double relativeWeight = 1; // as a multiple of the mean weight
+    private boolean drains; // only one change of the provider list at a time uses this field
+    private volatile long drainsSinceNanos; // meaningful only while the provider is draining
+    private volatile double relativeWeight = 1; // weight as a multiple of the mean weight
 
     Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes, long now) {
         this.node = node;

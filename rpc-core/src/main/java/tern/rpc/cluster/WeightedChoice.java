@@ -10,7 +10,7 @@ import tern.rpc.endpoint.Candidate;
 final class WeightedChoice {
 
     private final int size;
-    private final int[] always; // threshold of each column, 0 to Integer.MAX_VALUE; empty if all weights are equal
+    private final int[] always; // threshold of each column; empty if all weights are equal
     private final int[] other;
 
     WeightedChoice(List<? extends Candidate> candidates) {

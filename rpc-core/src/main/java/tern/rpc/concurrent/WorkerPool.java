@@ -114,7 +114,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void add(Runnable task) {
         try {
             queue.add(task);
-        } catch (Throwable e) { // out of memory: the task was not added, so it must not use capacity
+        } catch (Throwable e) { // memory is exhausted, and the task was not added
             admitted.decrementAndGet();
             throw e;
         }
@@ -135,8 +135,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // This must be repeated: a worker that became idle or ended in the meantime may have seen the pending
-            // wake-up and therefore woken no other worker.
+            // The loop is repeated because a worker that became idle or ended in the meantime may have seen the
+            // pending wake-up and therefore woken no other worker.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < maxThreads && !failing)));
     }
 
@@ -164,7 +164,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            // reset first, because the next steps need memory, and no further worker is woken while the flag is set
+            // The flag is reset first, because the next steps need memory, and no further worker is woken while the
+            // flag is set.
             waking.set(false);
             alive.add(self);
             runQueued();
@@ -172,7 +173,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 waking.set(false);
                 runQueued();
             }
-        } finally { // runs even if memory is exhausted; otherwise the pool would lose a thread permanently
+        } finally { // this must run even if memory is exhausted; otherwise the pool would lose a thread permanently
             alive.remove(self);
             threads.decrementAndGet();
             if (!queue.isEmpty()) {

@@ -52,8 +52,8 @@ public final class DnsEndpoints implements EndpointSource {
     private final ScheduledExecutorService executor;
     private final Duration interval;
     private final AtomicBoolean refreshing = new AtomicBoolean();
-    private final List<List<Instance>> known = new ArrayList<>(); // addresses of each name; guarded by this
-    private final boolean[] unresolved; // one flag for each name; guarded by this
+    private final List<List<Instance>> known = new ArrayList<>(); // the known addresses of each name; guarded by this
+    private final boolean[] unresolved; // whether the last lookup of each name failed; guarded by this
 
     private final Set<String> refused = new HashSet<>(); // addresses for which a warning was logged; guarded by this
     private @Nullable EndpointSnapshot told; // the last snapshot passed to the listener; guarded by this
@@ -107,7 +107,7 @@ public final class DnsEndpoints implements EndpointSource {
                 if (failedFirst(i)) {
                     LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
                 }
-            } catch (RuntimeException e) { // not rethrown, because an exception would end the scheduled task
+            } catch (RuntimeException e) { // not rethrown, because an exception would stop the scheduled lookups
                 failed.add(host);
                 if (failedFirst(i)) {
                     LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(i), e);

@@ -52,10 +52,10 @@ final class BusyPoint {
 
     private final int least;
     private double calls;
-    private Step step = Step.NONE; // step that the current window tries
+    private Step step = Step.NONE; // the step that the current window tries
     private @Nullable Window before; // the window before the current step; null if there is no step
     private Step last = Step.FEWER; // the last step that was tried
-    private int held; // number of windows without a step since the last step
+    private int held; // number of consecutive windows without a step
     private double heldNanos; // mean time of calls in the first window without a step; 0 if unknown
 
     /** @param least the smallest number of calls to admit */

@@ -122,7 +122,7 @@ public final class GradientLimit implements Limit {
     private @Nullable Trial trial;
     private boolean dependent; // whether the last step down showed that calls wait for each other
     private int independent; // number of consecutive trials that showed independent calls
-    private int held; // number of windows since the limit is held
+    private int held; // number of windows for which the limit has been held
     private double heldNanos; // mean time of calls in the first of these windows; 0 if the limit is not held
 
     /**

@@ -65,12 +65,12 @@ public final class Limiter {
     private volatile int kept;
     private volatile int crowdedFrom;
     private volatile int askedFrom; // the shares of tenants are checked if more calls than this are inside
-    private volatile int beyond; // limit for calls that are admitted in favour of small tenants
+    private volatile int beyond; // calls of small tenants are admitted up to this number of calls inside
     private volatile int sparseBelow;
     private volatile boolean overloaded; // whether calls queued in the last window
 
     // The current window. Because of races between its end and leaving calls, a few calls may be miscounted.
-    private final AtomicBoolean turning = new AtomicBoolean(); // guards limit and the writes at the end of a phase
+    private final AtomicBoolean turning = new AtomicBoolean(); // held while the limit changes or a phase ends
 
     // number of calls from earlier windows that are still inside
     private final AtomicInteger before = new AtomicInteger();
@@ -169,8 +169,8 @@ public final class Limiter {
         if (yields) {
             return Refusal.SHARE;
         }
-        // Calls from earlier windows do not count here, because they may exceed a reduced limit. Otherwise new calls
-        // would have to wait until they have left.
+        // Calls from earlier windows are not counted here, because they may exceed a reduced limit. If they were
+        // counted, new calls would have to wait until those calls have left.
         boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
@@ -192,8 +192,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // this compares times, because a call that entered when a window ended may have been counted in the
-            // earlier window
+            // The entry times are compared, because a call that entered when a window ended may have been counted in
+            // the earlier window.
             turn(false, now);
         }
     }
@@ -231,7 +231,7 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // must come first; otherwise a tenant could seem to hold more calls than all tenants do
+            share.left(); // comes first, so that no tenant seems to hold more calls than all tenants together
         }
         inside.decrementAndGet();
     }

@@ -27,7 +27,7 @@ public final class SlowCalls {
     private static final int MANY = 10;
 
     private final long targetNanos;
-    private final AtomicLong next; // earliest time of the next log line, on the clock of the calls
+    private final AtomicLong next; // the earliest time for the next log line, on the clock of the calls
     private final LongAdder heldBack = new LongAdder();
 
     /** @param now the current time on the clock of the calls */

@@ -58,8 +58,8 @@ public final class FileRegistry implements Registry {
     private final Duration lookEvery;
     private final ScheduledThreadPoolExecutor thread;
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
-    private boolean looking; // only the thread of this registry uses it
-    private FileState state = FileState.UNKNOWN; // only the thread of this registry uses it
+    private boolean looking; // used only on the thread of this registry
+    private FileState state = FileState.UNKNOWN; // used only on the thread of this registry
 
     FileRegistry(RegistryUrl url, Duration lookEvery, Clock clock) {
         if (!url.hosts().isEmpty() || url.path().length() < 2) {
@@ -135,7 +135,7 @@ public final class FileRegistry implements Registry {
             }
             state = found;
             sources.forEach(source -> source.tell(found));
-        } catch (RuntimeException e) { // not rethrown, because an exception would end the scheduled task
+        } catch (RuntimeException e) { // not rethrown, because an exception would stop the scheduled checks of the file
             LOG.error("{} could not be looked at", url, e);
         }
     }

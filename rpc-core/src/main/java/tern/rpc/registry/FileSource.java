@@ -15,7 +15,7 @@ final class FileSource implements EndpointSource {
     private final Subscription subscription;
     private final Clock clock;
     private volatile @Nullable Consumer<EndpointSnapshot> listener;
-    private @Nullable EndpointSnapshot last; // only the thread of the registry uses it
+    private @Nullable EndpointSnapshot last; // used only on the thread of the registry
 
     FileSource(FileRegistry registry, Subscription subscription, Clock clock) {
         this.registry = registry;

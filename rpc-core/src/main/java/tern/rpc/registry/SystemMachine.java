@@ -23,7 +23,7 @@ public final class SystemMachine implements Machine {
         if (remote.isUnresolved()) {
             throw new IOException("its name cannot be resolved");
         }
-        try (DatagramSocket socket = new DatagramSocket()) { // connecting sends nothing; it only looks up the route
+        try (DatagramSocket socket = new DatagramSocket()) { // sends no packet; connect() only looks up the route
             socket.connect(remote);
             return socket.getLocalAddress();
         }

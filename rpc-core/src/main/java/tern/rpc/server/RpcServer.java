@@ -75,7 +75,7 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerTransport transport;
     private final List<ServerTransport> transports =
-            new CopyOnWriteArrayList<>(); // the transport of the constructor and those added with serve()
+            new CopyOnWriteArrayList<>(); // the transport of the constructor and the transports added with serve()
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;

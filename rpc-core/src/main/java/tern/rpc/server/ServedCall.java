@@ -58,24 +58,24 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private final Dispatcher dispatcher;
     private final ServerCall call;
     private volatile int state = QUEUED; // changed through STATE; an atomic object would cost an allocation per call
-    private final boolean critical; // whether the server's limiter does not count the call
+    private final boolean critical; // true if the server's limiter does not count this call
     private volatile boolean spare; // whether a spare thread runs the call; changed only before a worker gets the call
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
     private volatile @Nullable ServerContext context; // set by the worker, read by the thread that ends the call
 
-    // set by the worker, read by the thread that ends the call; null for a unary call
+    // Set by the worker and read by the thread that ends the call. Null for a unary call.
     private volatile @Nullable ServedStream stream;
     private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has finished
 
-    // set by the worker, read after the worker has finished; null if the method has no limit
+    // Set by the worker and read after the worker has finished. Null if the method has no limit.
     private @Nullable MethodPlace methodPlace;
-    private boolean served; // whether the method has started; only the worker uses it
+    private boolean served; // whether the method has started; used only by the worker
 
-    // set by the worker, read after the worker has finished: whether the call already counts as running without a
-    // thread
+    // Whether the call already counts as running without a thread. Set by the worker and read after the worker has
+    // finished.
     private boolean returned;
-    private boolean admitted; // only the worker uses it
+    private boolean admitted; // used only by the worker
     private @Nullable Principal caller;
     private volatile CallGate.@Nullable Question question; // set while an authorizer checks the call
 
@@ -198,7 +198,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     /** Enters the limit of the method before the request is decoded, if the transport already knows the method. */
     private void enterNamedMethod(long now) {
         MethodDescriptor named = call.namedMethod();
-        // unauthorized callers must not learn that the method has reached its limit
+        // Unauthorized callers must not learn that the method has reached its limit.
         if (named != null && !dispatcher.gate().asksAuthorizers()) {
             enter(named, dispatcher.registry().limiter(named), now);
         }
@@ -261,11 +261,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
         if (streams) {
-            // a stream no longer counts, because it may last for hours and other limits bound its work
+            // The worker of a stream does not count as running a call, because a stream may last for hours and other
+            // limits bound its work.
             leaveServer(false);
         }
         if (state == RUNNING) {
-            ledger.turnTo(Phase.UNATTRIBUTED); // the phase until another thread completes the call
+            ledger.turnTo(Phase.UNATTRIBUTED); // this phase lasts until another thread completes the call
             if (!critical && !streams && !returned) {
                 dispatcher.workerLeaves(call);
             }
@@ -358,7 +359,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     /** Ends a call whose method is known: answers it, and then counts it. Has an effect only once per call. */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
         if (!endRunning()) {
-            return; // the deadline passed first
+            return; // the call has already ended, for example at its deadline
         }
         MethodHandler found = Objects.requireNonNull(handler);
         Throwable outgoing = answerAnyhow(found, response, failure);
@@ -379,7 +380,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
         try {
             return answer(found, response, failure);
-        } catch (Throwable e) { // thrown if the answer or the exception cannot be encoded, or if memory is exhausted
+        } catch (Throwable e) { // the answer or the exception cannot be encoded, or memory is exhausted
             RpcException told = e instanceof RpcException known
                     ? known
                     : new RpcException(

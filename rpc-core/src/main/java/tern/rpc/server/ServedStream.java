@@ -50,7 +50,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private final AtomicBoolean invoked = new AtomicBoolean();
     private final AtomicBoolean headersSent = new AtomicBoolean();
     private volatile @Nullable MessageWriter writer;
-    private volatile @Nullable CompletableFuture<?> mono; // subscription to a Mono; cancelled with the call
+    private volatile @Nullable CompletableFuture<?> mono; // result of subscribing to a Mono; cancelled with the call
     private volatile @Nullable RpcException over;
 
     /**
@@ -103,7 +103,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
                     end.complete(response);
                 }
             });
-        } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
+        } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
             end.completeExceptionally(e);
         }
     }
@@ -151,7 +151,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             case STAGE, MONO -> answerLater((CompletionStage<?>) returned);
             case VALUE -> answer(returned);
             case OBSERVER -> {
-                // the method ends the call through its observer of answers
+                // The method ends the call through its observer of answers.
             }
         }
     }
@@ -235,7 +235,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    // Callbacks of the transport, on an event loop.
+    // The following methods are callbacks of the transport, which run on an event loop.
 
     @Override
     public void message(Message message) {
@@ -261,7 +261,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return over == null && current != null && current.isWaiting();
     }
 
-    // Called when the subscriber requests more messages.
+    // The following methods are called when the subscriber requests messages, cancels or fails.
 
     @Override
     public void request(int count) {
@@ -270,7 +270,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public void cancel() {
-        // the method needs no further requests, but the call continues
+        // The method needs no further requests, but the call continues.
     }
 
     @Override
@@ -278,7 +278,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         fail(cause);
     }
 
-    // Called to send an answer of the method.
+    // The following methods send the answers of the method.
 
     @Override
     public void send(@Nullable Object value) {

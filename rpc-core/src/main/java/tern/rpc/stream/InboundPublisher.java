@@ -75,12 +75,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final AtomicInteger unhandled =
             new AtomicInteger(); // number of events; the thread that increments it to 1 starts the task
 
-    private long wanted; // number of messages that the subscriber wants and that are not yet requested; guarded by this
-    private int onTheirWay; // number of messages that are requested and not yet delivered; guarded by this
+    private long wanted; // number of messages wanted but not yet requested from the source; guarded by this
+    private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
     private int unrenewedBytes; // bytes delivered since the last request; guarded by this
 
-    private boolean subscribed; // only the serial executor uses it, like the next two fields
+    private boolean subscribed; // this field and the next two are used only by the serial executor
     private boolean ended;
     private @Nullable Throwable failure;
     private volatile boolean done; // true if the subscriber must get no more callbacks
@@ -156,7 +156,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             Object event = events.remove();
             try {
                 handle(event);
-            } catch (Throwable e) { // caught, because otherwise later messages would never be delivered
+            } catch (Throwable e) { // not rethrown, because later messages must still be delivered
                 Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
@@ -260,7 +260,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private void askForMore() {
         int more = 0;
         synchronized (this) {
-            if (onTheirWay <= ahead / 2) { // requests many messages at a time
+            if (onTheirWay <= ahead / 2) { // many messages are requested at a time
                 more = (int) Math.min(wanted, ahead - onTheirWay);
             }
             if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
@@ -317,7 +317,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final class Refused implements Flow.Subscription {
         @Override
         public void request(long messages) {
-            // the subscription has already ended
+            // The subscription has already ended.
         }
 
         @Override

@@ -49,7 +49,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (Throwable e) { // getters of the value may also throw
+        } catch (Throwable e) { // getters of the value may also throw exceptions
             ended = true;
             sink.fail(e);
             throw e;

@@ -24,7 +24,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
     private final AtomicBoolean waiting = new AtomicBoolean(); // true while the next value has not been requested
     private final AtomicInteger asking =
-            new AtomicInteger(); // number of requested checks; the thread that requests the first one makes them all
+            new AtomicInteger(); // number of requested checks; one thread makes all of them
     private final Runnable ask;
     private final Runnable cancel;
     private volatile boolean done;
@@ -56,7 +56,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         Objects.requireNonNull(value, "value");
         if (done) {
-            cancel.run(); // checked again, because a publisher that sends all values at once notices the end only here
+            cancel.run(); // a publisher that sends all values at once notices the end only when it is cancelled here
             return;
         }
         try {
@@ -99,7 +99,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private void askIfReady() {
         int looks = asking.incrementAndGet();
         if (looks > 1) {
-            return; // another thread is already checking and will check again
+            return; // another thread is checking, and will check once more
         }
         do {
             while (sink.isReady() && waiting.compareAndSet(true, false)) {
@@ -116,7 +116,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
         try {
             current.request(1);
-        } catch (Throwable e) { // thrown by a faulty subscription; the call must still end
+        } catch (Throwable e) { // a faulty subscription has thrown an exception; the call must still end
             done = true;
             sink.fail(e);
         }
@@ -127,7 +127,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (current != null) {
             try {
                 current.cancel();
-            } catch (Throwable e) { // thrown by a faulty subscription; the call must still end
+            } catch (Throwable e) { // a faulty subscription has thrown an exception; the call must still end
                 Thrown.log(e, shown -> LOG.warn("A publisher failed when it was cancelled", shown));
             }
         }

@@ -140,7 +140,7 @@ public final class AcceptedTokens {
         }
         byte[] bytes = shown.getBytes(StandardCharsets.UTF_8);
         boolean accepted = false;
-        for (Token token : tokens) { // compares all tokens, so that the time does not reveal which token matched
+        for (Token token : tokens) { // all tokens are compared, so that the time does not reveal which token matched
             accepted |= token.matches(bytes);
         }
         return accepted;

@@ -43,7 +43,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     private final long receivedNanos;
     private final Share share;
     private final AtomicBoolean answered = new AtomicBoolean();
-    private final @Nullable MemoryStream serverEnd; // set if and only if clientEnd is set
+    private final @Nullable MemoryStream serverEnd; // null exactly if clientEnd is null
     private final @Nullable MemoryStream clientEnd;
     private volatile @Nullable Metadata sentHeaders;
     private volatile ClientStream.@Nullable Receiver client;
@@ -240,9 +240,9 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         Metadata trailers = metadata.copy();
         if (failure instanceof RpcException rpc) {
             boolean asItIs =
-                    rpc.getCause() == null && trailers.isEmpty(); // a cause stays on the server, as on a socket
+                    rpc.getCause() == null && trailers.isEmpty(); // the cause of a failure is not sent, as on a socket
             answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
-        } else if (serverEnd != null) { // streams do not transmit exceptions, as on a socket
+        } else if (serverEnd != null) { // exceptions are not sent on streams, as on a socket
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());
             answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
         } else {
@@ -388,7 +388,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
         @Override
         public void discard() {
-            // the bytes are on the heap, so there is nothing to release
+            // The bytes are on the heap, so there is nothing to release.
         }
     }
 }

@@ -35,15 +35,16 @@ final class MemoryStream implements ClientStream {
     private final MethodDescriptor method;
     private final ValueType type;
     private final AtomicLong unread;
-    // events that are delivered without a request
+    // Events that are delivered even if no message was requested.
     private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>();
     private final Queue<Object> items =
-            // each element is a Bytes, or a Runnable that must run between the messages around it
+            // Each element is a message (Bytes) or an action (Runnable), which runs after the earlier messages were
+            // delivered.
             new ConcurrentLinkedQueue<>();
     private final AtomicLong credit = new AtomicLong();
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicLong sentBytes = new AtomicLong();
-    // number of pending deliveries; the thread that increments it to 1 delivers
+    // Number of pending deliveries. The thread that increments it to 1 makes all of them.
     private final AtomicInteger work = new AtomicInteger();
     private volatile @Nullable MemoryStream peer;
     private volatile MessageStream.@Nullable Receiver receiver;

@@ -53,7 +53,7 @@ public interface ServerCall extends ServerContext.Exchange {
      * limits for unknown callers no longer apply to the connection.
      */
     default void callerIsKnown() {
-        // the default is for transports whose limits do not depend on authentication
+        // Does nothing by default, for transports whose limits do not depend on authentication.
     }
 
     /**

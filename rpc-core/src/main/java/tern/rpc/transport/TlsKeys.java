@@ -84,7 +84,7 @@ final class TlsKeys {
             verifying.update(SIGNED);
             fits = verifying.verify(signing.sign());
         } catch (GeneralSecurityException e) {
-            fits = false; // thrown if the type or size of the key is different
+            fits = false; // the key and the certificate have different types or sizes
         }
         if (!fits) {
             throw new IllegalArgumentException(name + " has a private key that does not match its certificate for "

@@ -98,7 +98,7 @@ class HedgedCallTest {
             service.find().join();
             service.findNow();
         }
-        now.addAndGet(Duration.ofMillis(300).toNanos()); // the percentile is recomputed at most once in 250 ms
+        now.addAndGet(Duration.ofMillis(300).toNanos()); // after this time the percentile is computed again
         network.taking = (endpoint, call) -> {};
         network.sent.clear();
     }
@@ -279,7 +279,7 @@ class HedgedCallTest {
             call.get(10, TimeUnit.SECONDS);
         }
 
-        assertThat(hedges()).isBetween(1.0, 6.0); // 5 % of 120 calls
+        assertThat(hedges()).isBetween(1.0, 6.0); // the budget is 5 % of 120 calls
     }
 
     @Test

@@ -126,7 +126,7 @@ class StreamAttemptsTest {
 
                 @Override
                 public void discard() {
-                    // the answer is empty
+                    // The answer has no content to release.
                 }
             });
         }
@@ -414,7 +414,7 @@ class StreamAttemptsTest {
         CompletableFuture<Boolean> inCallback = new CompletableFuture<>();
         Probe<String> answers = Probe.ofAll(value -> {
             inCallback.complete(true);
-            requests.join().onNext("reply"); // runs on the thread that delivers the end
+            requests.join().onNext("reply"); // this callback runs on the thread that delivers the end
         });
         requests.complete(proxy.both(answers));
         Opened stream = next();

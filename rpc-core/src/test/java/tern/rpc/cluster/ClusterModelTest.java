@@ -56,7 +56,7 @@ class ClusterModelTest {
     private static final class Counts {
         int calls;
         int failed;
-        int bad; // number of calls in badSecond that went to the bad provider
+        int bad; // number of calls in badSecond that the bad provider got
         int badSecond; // number of calls from one second after the start of the fault
         int atLast; // number of calls from 5 to 6 s after the end of the fault
         int atLastOfBad;

@@ -354,7 +354,7 @@ class ClusterTest {
         peer(1).available = false;
         peer(2).heard = false;
         start(4);
-        pick(); // after this call the nodes know that they are connected
+        pick(); // the nodes notice that they are connected
         Node failing = cluster.targets().get(3).node();
         for (int i = 0; i < 5; i++) {
             failing.begin(now);
@@ -641,7 +641,7 @@ class ClusterTest {
         pass(SECOND);
         Target flapping = cluster.targets().get(0);
         try (LoggedLines lines = new LoggedLines()) {
-            for (int i = 0; i < 600; i++) { // two changes per iteration
+            for (int i = 0; i < 600; i++) { // each iteration causes two changes
                 IntStream.range(0, 5).forEach(j -> call(flapping, Outcome.FAILED));
                 IntStream.range(0, 3).forEach(j -> call(flapping, Outcome.ANSWERED));
                 pass(100 * TICK);
@@ -797,7 +797,7 @@ class ClusterTest {
         assertThat(cluster.targets()).hasSize(ClusterSettings.DEFAULT_SUBSET);
     }
 
-    // ---- rules
+    // The following tests cover rules.
 
     /** Rules that the test sets. */
     private record Scripts(

@@ -137,7 +137,8 @@ class WorkerPoolTest {
                 await(done);
             }
 
-            // 20 of 100: a worker that is about to become idle is not found, so another thread starts
+            // The limit is 20 of 100, because a worker that is about to become idle is not found, so another thread
+            // starts.
             assertThat(pool.threads()).isLessThanOrEqualTo(20);
         }
     }
@@ -222,7 +223,7 @@ class WorkerPoolTest {
                             done.countDown();
                         });
                         if (i % 64 == 0) {
-                            Thread.yield(); // lets workers become idle between bursts
+                            Thread.yield(); // workers can become idle between bursts
                         }
                     }
                 });
@@ -289,7 +290,7 @@ class WorkerPoolTest {
             }
             CountDownLatch offered = new CountDownLatch(1);
             while (!pool.offer(offered::countDown)) {
-                Thread.yield(); // the last worker has not become idle yet
+                Thread.yield(); // the last worker is not idle yet
             }
 
             await(offered);

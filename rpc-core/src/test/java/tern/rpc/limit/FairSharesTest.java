@@ -24,7 +24,7 @@ class FairSharesTest {
             shares.vote(i % 5 == 0 ? slow : quick);
         }
         shares.windowEnds();
-        shares.yields(slow, 0, ALL); // records that another tenant sends calls
+        shares.yields(slow, 0, ALL); // this records that another tenant sends calls
     }
 
     @Test

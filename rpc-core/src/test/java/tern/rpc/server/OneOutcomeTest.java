@@ -261,7 +261,7 @@ class OneOutcomeTest {
 
         @Override
         public void request(long items) {
-            // the test decides when to publish
+            // The test decides when to publish.
         }
 
         @Override
@@ -338,8 +338,8 @@ class OneOutcomeTest {
 
             @Override
             public void over() {
-                // The method has started, but its worker may add its callback to the future only after the test has
-                // completed the future.
+                // The method has started. Its worker may add its callback to the future only after the test has
+                // completed this future.
                 await("the client's side ended", () -> counted.completions.get() != 0);
                 answer();
                 await("the server's side ended", () -> transport.inFlight() == 0);
@@ -497,12 +497,12 @@ class OneOutcomeTest {
 
         @Override
         public void ended() {
-            // the completion of the call reports the end
+            // The completion of the call reports the end.
         }
 
         @Override
         public void ready() {
-            // this client sends no messages
+            // This client sends no messages.
         }
     }
 

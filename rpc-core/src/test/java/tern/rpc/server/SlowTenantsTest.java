@@ -218,7 +218,7 @@ class SlowTenantsTest {
     @CsvSource({"true", "false"})
     void tenantThatHoldsNothingIsServedWhileAnotherHoldsAllThreads(boolean keepsThreads) throws Exception {
         serve(settings -> {
-            if (!keepsThreads) { // without a keep-alive time, as with virtual threads
+            if (!keepsThreads) { // no keep-alive time, as with virtual threads
                 settings.threads(Thread::new, Duration.ZERO);
             }
         });

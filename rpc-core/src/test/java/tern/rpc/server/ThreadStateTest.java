@@ -84,7 +84,7 @@ class ThreadStateTest {
         public CompletionStage<Boolean> interrupts() {
             boolean interrupted = Thread.interrupted();
             while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
-                Thread.onSpinWait(); // waits until another call is queued, which this thread can take at once
+                Thread.onSpinWait(); // waits for another queued call, which this thread takes next
             }
             first.set(false);
             Thread.currentThread().interrupt();
@@ -103,7 +103,7 @@ class ThreadStateTest {
 
                 @Override
                 public void cancel() {
-                    // this publisher has published nothing
+                    // This publisher publishes nothing, so there is nothing to cancel.
                 }
             });
         }
@@ -202,7 +202,7 @@ class ThreadStateTest {
 
                 @Override
                 public void onNext(String item) {
-                    // the publisher has published nothing
+                    // The publisher publishes no items.
                 }
 
                 @Override

@@ -109,7 +109,7 @@ class InboundPublisherTest {
         }
         assertThat(source.requests).containsExactly(16);
         bring("x");
-        // the subscriber is faster than the source, so the publisher doubles the requested number
+        // The subscriber is faster than the source, so the publisher doubles the requested number.
         assertThat(source.requests).containsExactly(16, 32 - 8);
         for (int i = 0; i < 100_000; i++) {
             bring("x");
@@ -148,7 +148,7 @@ class InboundPublisherTest {
         publisher.message(new FakeMessage("b", 1));
         publisher.message(new FakeMessage("c", MessageStream.ALLOWED_BYTES));
 
-        assertThat(source.requests).containsExactly(3, 0); // no message follows the last one, so nothing more is requested
+        assertThat(source.requests).containsExactly(3, 0); // no message follows, so nothing is requested
     }
 
     @Test
@@ -355,7 +355,7 @@ class InboundPublisherTest {
         tested.message(new FakeMessage("a"));
         tested.message(new FakeMessage("b"));
 
-        later.remove(0).run(); // runs until 256 messages have been delivered
+        later.remove(0).run(); // one task delivers 256 messages
 
         assertThat(seen).hasSize(256).startsWith("a", "b", "after a", "after b");
         assertThat(later).as("the rest comes later, after other streams").hasSize(1);

@@ -171,7 +171,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(refusal.getMessage()).contains(why).contains("rpc.client.token");
     }
 
-    // ---- tests of tokens
+    // The following tests cover tokens.
 
     @Test
     void callWithoutATokenIsRefusedBeforeItsArgumentsExist() {
@@ -237,7 +237,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(service(GOOD).headers()).doesNotContain("token", "authorization");
     }
 
-    // ---- tests of authorizers
+    // The following tests cover authorizers.
 
     @Test
     void authorizerKnowsTheCallButNotItsArguments() {
@@ -362,7 +362,7 @@ public abstract class IdentityContractTest extends TransportTest {
         return () -> name;
     }
 
-    // ---- tests of streams
+    // The following tests cover streams.
 
     @Test
     void streamsAreRefusedBeforeTheirFirstMessageExists() throws Exception {

@@ -171,7 +171,7 @@ public abstract class StreamContractTest extends TransportTest {
         };
     }
 
-    // ---- tests of Java types and of the order of messages
+    // The following tests cover the Java types of streams and the order of messages.
 
     @Test
     void publisherOfAnswersArrivesInOrder() throws Exception {
@@ -373,7 +373,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(answers.rest()).containsExactly(large, large);
     }
 
-    // ---- tests of failures
+    // The following tests cover failures.
 
     @Test
     void failureOfTheMethodBeforeTheFirstAnswerEndsTheStream() throws Exception {
@@ -519,7 +519,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    // ---- tests of streams that the client or the server ends
+    // The following tests cover streams that the client or the server ends.
 
     @Test
     void cancelOfTheAnswersReachesTheMethod() throws Exception {
@@ -720,7 +720,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    // ---- tests of deadlines
+    // The following tests cover deadlines.
 
     @Test
     void deadlineEndsAStreamOnBothSides() throws Exception {
@@ -835,7 +835,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(inner.isLimited()).isTrue();
     }
 
-    // ---- tests of backpressure, which compare how many messages were written and read
+    // The following tests cover backpressure. They compare how many messages were written and how many were read.
 
     @Test
     void slowReaderStopsAServersPublisher() throws Exception {
@@ -1035,7 +1035,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    // ---- tests of headers and trailers
+    // The following tests cover headers and trailers.
 
     @Test
     void headersArriveBeforeTheFirstMessage() throws Exception {
@@ -1165,7 +1165,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(answers.rest()).containsExactly("blue green", "3");
     }
 
-    // ---- tests of filters, contexts and meters
+    // The following tests cover filters, contexts and meters.
 
     @Test
     void filtersSeeAStreamAsOneCallThatEndsWithIt() throws Exception {
@@ -1441,7 +1441,7 @@ public abstract class StreamContractTest extends TransportTest {
                 .sum();
     }
 
-    // ---- tests of the server as a whole
+    // The following tests cover the whole server.
 
     @Test
     void messagesOfAnAdmittedStreamAreNotRefusedByAFullServer() throws Exception {
