@@ -21,7 +21,7 @@ public final class CallLedger {
      */
     private static final int NAMED_FROM_COUNT = 8;
 
-    /** The ledger of threads that serve no call. It records nothing. */
+    /** The ledger of a thread that serves no call. It records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
     /**
@@ -340,7 +340,7 @@ public final class CallLedger {
         phases.moveTo(parent.others(), parent.ended ? 0 : Math.max(0, share));
     }
 
-    /** Joins this part for the last time and removes it from {@link #parts()}. */
+    /** Adds this part of a call to the whole call for the last time, and removes the part from {@link #parts()}. */
     public void joinAndLeave() {
         if (parent != null) {
             join();
@@ -409,7 +409,7 @@ public final class CallLedger {
         return phases.counted(kind) + (known == null ? 0 : known.count(kind));
     }
 
-    /** The current phase. Any thread may call this. */
+    /** The phase in which the thread of this ledger is now. Any thread may call this. */
     public Phase phase() {
         return phases.phase();
     }

@@ -83,7 +83,7 @@ public final class CallOptions {
         return new CallOptions(metadata, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Sends calls to providers with this tag, such as {@code gray} (docs/cluster.md). */
+    /** Sends calls to providers that have this tag, such as {@code gray} (docs/cluster.md). */
     public CallOptions tag(String tag) {
         Metadata changed = headers.copy();
         changed.remove(TAG);

@@ -20,7 +20,7 @@ public final class Metadata {
     private static final Object[] NOTHING = {};
     private static final String BINARY = "-bin";
 
-    /** Names and values alternate. A value is a String or a byte[]. */
+    /** Contains names and values alternately. A value is a String or a byte[]. */
     private Object[] pairs = NOTHING;
 
     private int used;
@@ -42,13 +42,13 @@ public final class Metadata {
         return replace(name, value);
     }
 
-    /** Adds one more value of this name. */
+    /** Adds another value of this name. */
     public Metadata add(String name, String value) {
         append(name, value);
         return this;
     }
 
-    /** Adds one more value of this name. The array is not copied. */
+    /** Adds another value of this name. The array is not copied. */
     public Metadata add(String name, byte[] value) {
         append(name, value);
         return this;
@@ -74,7 +74,7 @@ public final class Metadata {
         return null;
     }
 
-    /** Every text value of this name, in order. */
+    /** Returns all text values of this name, in the order in which they were added. */
     public List<String> getAll(String name) {
         List<String> all = new ArrayList<>();
         for (int i = 0; i < used; i += 2) {
@@ -85,7 +85,7 @@ public final class Metadata {
         return all;
     }
 
-    /** The number of text and binary values of this name. */
+    /** Returns the number of text and binary values of this name. */
     public int count(String name) {
         int count = 0;
         for (int i = 0; i < used; i += 2) {
@@ -103,7 +103,7 @@ public final class Metadata {
         return false;
     }
 
-    /** Removes every value of this name. */
+    /** Removes all values of this name. */
     public void remove(String name) {
         int kept = 0;
         for (int i = 0; i < used; i += 2) {
@@ -115,7 +115,7 @@ public final class Metadata {
         cut(kept);
     }
 
-    /** Removes every value whose name matches the condition. */
+    /** Removes all values whose name satisfies the condition. */
     public void removeIf(Predicate<String> condition) {
         int kept = 0;
         for (int i = 0; i < used; i += 2) {
@@ -141,19 +141,19 @@ public final class Metadata {
         return used == 0;
     }
 
-    /** The number of values of all names. */
+    /** The total number of values, of all names. */
     public int size() {
         return used / 2;
     }
 
-    /** The names in order. A name is repeated for each of its values. */
+    /** Returns the names in the order of their values. A name is repeated for each of its values. */
     public List<String> names() {
         List<String> names = new ArrayList<>(size());
         forEach((name, value) -> names.add(name));
         return names;
     }
 
-    /** Visits names and values in order. A value is a String or a byte[]. */
+    /** Passes each name with its value to the visitor, in order. A value is a String or a byte[]. */
     public void forEach(Visitor visitor) {
         for (int i = 0; i < used; i += 2) {
             visitor.visit((String) pairs[i], pairs[i + 1]);
@@ -172,7 +172,7 @@ public final class Metadata {
         return copy;
     }
 
-    /** Visits one name with one value. */
+    /** Receives one name with one of its values. */
     @FunctionalInterface
     public interface Visitor {
         /** @param value a String or a byte[] */

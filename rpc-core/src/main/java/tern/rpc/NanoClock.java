@@ -7,7 +7,7 @@ package tern.rpc;
 @FunctionalInterface
 public interface NanoClock {
 
-    /** {@link System#nanoTime()}. */
+    /** The clock {@link System#nanoTime()}. */
     NanoClock SYSTEM = System::nanoTime;
 
     long nanoTime();

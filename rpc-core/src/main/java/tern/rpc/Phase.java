@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** The phases of a served call: the work and the waits of which it consists. */
 public enum Phase {
-    /** Waiting for a worker. */
+    /** Waiting for a worker thread. */
     QUEUE,
     /** Decoding the request's arguments. */
     DECODE,
@@ -22,13 +22,13 @@ public enum Phase {
     HTTP_CONNECTION,
     /** An HTTP exchange, until the end of the response. */
     HTTP,
-    /** A call to another service. */
+    /** Waiting for the answer of another service. */
     RPC,
     /** Waiting until a thread of an executor starts a part of the call. */
     EXECUTOR,
     /** Running a task on the submitting thread, because the executor is full (caller-runs). */
     CALLER_RUNS,
-    /** Passing a line to the logging system. */
+    /** Passing an event to the logging system. */
     LOGGING,
     /** Waiting for a result from another thread. */
     UNATTRIBUTED;
@@ -43,7 +43,7 @@ public enum Phase {
         };
     }
 
-    /** The name in meters and log lines: {@code jdbc-connection}. */
+    /** The name of the phase in meters and log lines, such as {@code jdbc-connection}. */
     public String key() {
         return key;
     }

@@ -2,7 +2,7 @@ package tern.rpc;
 
 import org.jspecify.annotations.Nullable;
 
-/** The answer to one call. Filters may change its metadata on the way back to the caller. */
+/** The answer to one call. Filters may change the metadata of the answer before the caller gets it. */
 public final class Response {
 
     private final @Nullable Object value;
@@ -19,7 +19,7 @@ public final class Response {
         this.metadata = metadata;
     }
 
-    /** Creates a response without separate headers. */
+    /** Creates a response without headers before the value. */
     public Response(@Nullable Object value, Metadata metadata) {
         this(value, new Metadata(), metadata);
     }

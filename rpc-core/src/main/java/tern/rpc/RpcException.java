@@ -19,7 +19,7 @@ public class RpcException extends RuntimeException {
 
     /** Whether the server's method ran. */
     public enum Executed {
-        /** The method did not run. The call may be sent again, to this or another provider. */
+        /** The method did not run. The call may be sent again, to the same provider or another one. */
         NO,
         /** It is unknown whether the method ran, for example after a timeout or a lost connection. */
         MAYBE,
@@ -94,7 +94,7 @@ public class RpcException extends RuntimeException {
         return metadata == null ? new Metadata() : metadata;
     }
 
-    /** Whether the server's method ran. After {@code NO} the call can be repeated safely. */
+    /** Whether the server's method ran. After {@code NO}, repeating the call is safe. */
     public Executed wasExecuted() {
         return executed;
     }

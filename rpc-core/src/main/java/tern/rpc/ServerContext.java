@@ -191,8 +191,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets whether later answers are compressed, if the protocol and the caller support it. The default is the server's
-     * setting.
+     * Sets whether later answers are compressed if the protocol and the caller support it. The default is the setting
+     * of the server.
      */
     public void compressResponse(boolean compressed) {
         exchange.compressResponse(compressed);
@@ -239,8 +239,8 @@ public final class ServerContext {
     }
 
     /**
-     * Whether the caller no longer waits, because the deadline passed, the call was cancelled or the connection was
-     * lost.
+     * Whether the caller has stopped waiting, because the deadline passed, the call was cancelled or the connection
+     * was lost.
      */
     public boolean isCancelled() {
         return whole.cancelled;

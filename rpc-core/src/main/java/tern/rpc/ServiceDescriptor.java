@@ -122,7 +122,7 @@ public final class ServiceDescriptor {
     /** The side effects of a call. */
     public enum Effects {
         ANY,
-        /** A repeated call has no further effect. */
+        /** Repeating a call has no further effect. */
         IDEMPOTENT,
         /** The call changes nothing. */
         NONE

@@ -36,7 +36,7 @@ public final class Thrown {
         }
     }
 
-    /** The stack trace; empty if it cannot be read. */
+    /** The stack trace; empty if the stack trace cannot be read. */
     public static StackTraceElement[] trace(Throwable thrown) {
         try {
             StackTraceElement[] trace = thrown.getStackTrace();

@@ -53,7 +53,7 @@ final class TypeVariables {
         return type;
     }
 
-    /** The class of the type's values at run time; {@code Object} if it is unknown. */
+    /** Returns the class of the type's values at run time; {@code Object} if the class is unknown. */
     static Class<?> rawClass(Type type) {
         if (type instanceof Class<?> known) {
             return known;

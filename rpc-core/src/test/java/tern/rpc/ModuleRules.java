@@ -102,7 +102,9 @@ public abstract class ModuleRules {
         rule.allowEmptyShould(true).check(module);
     }
 
-    /** Returns the folder of the module's main classes. The class path also contains classes of other modules. */
+    /**
+     * Returns the folder of the module's main classes, because the class path also contains classes of other modules.
+     */
     private Path ownClasses() {
         URL testClasses = getClass().getProtectionDomain().getCodeSource().getLocation();
         try {

@@ -34,7 +34,7 @@ final class Hedging {
             this.hedges = AttemptBudget.forHedges(clock);
         }
 
-        /** The number of hedges since the start. */
+        /** The number of hedges sent since the start of the client. */
         long sent() {
             return sent.sum();
         }

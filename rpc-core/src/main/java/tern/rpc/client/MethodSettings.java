@@ -32,7 +32,7 @@ public record MethodSettings(
         }
     }
 
-    /** Creates settings whose timeout was set in code. */
+    /** Creates settings without the information where their timeout was set. */
     public MethodSettings(@Nullable Duration timeout, @Nullable Boolean idempotent, @Nullable Boolean oneWay) {
         this(timeout, idempotent, oneWay, null);
     }

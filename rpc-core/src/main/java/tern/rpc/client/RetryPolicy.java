@@ -35,7 +35,7 @@ final class RetryPolicy {
         budget.called();
     }
 
-    /** The total number of retries since the start. */
+    /** The total number of retries since the start of the client. */
     long retries() {
         return retries.sum();
     }

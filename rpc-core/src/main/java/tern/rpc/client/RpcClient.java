@@ -332,7 +332,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Adds a filter. It runs inside the filters that were added before. */
+        /** Adds a filter. It runs inside all filters that were added before. */
         public Builder filter(ClientFilter filter) {
             filters.add(filter);
             return this;

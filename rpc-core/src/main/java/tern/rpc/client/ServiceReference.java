@@ -167,7 +167,7 @@ public record ServiceReference<T>(
             return fallbackFrom(() -> answering);
         }
 
-        /** Sets a supplier of the fallback. The supplier is called for each call that needs the fallback. */
+        /** Sets a supplier of the fallback. It is called for each call that needs the fallback. */
         public Builder<T> fallbackFrom(Supplier<? extends T> answering) {
             this.fallback = answering;
             return this;

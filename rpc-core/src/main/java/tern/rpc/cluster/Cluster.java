@@ -418,7 +418,7 @@ public final class Cluster implements AutoCloseable {
                 .anyMatch(connection -> connection != null && connection.isAvailable());
     }
 
-    /** The time limit that rules set for the method; null if they set none. */
+    /** The time limit that rules set for the method; null if no rule sets a limit. */
     public @Nullable TimeLimit timeLimit(String method) {
         TimeLimits limits = timeLimits;
         return limits == null ? null : limits.of(method);

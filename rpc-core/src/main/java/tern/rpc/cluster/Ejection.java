@@ -68,7 +68,7 @@ public final class Ejection {
         return why;
     }
 
-    /** The number of ejections since the start. */
+    /** The number of ejections since the start of the client. */
     public long count() {
         return count.sum();
     }
@@ -78,7 +78,7 @@ public final class Ejection {
         return failures > 0 || isNow(now);
     }
 
-    /** Records an answered call. */
+    /** Records that a call of the provider was answered. */
     void answered(long now) {
         if (failures != 0 || ejections != 0) {
             forgive(now);

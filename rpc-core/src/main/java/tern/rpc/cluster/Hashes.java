@@ -2,7 +2,7 @@ package tern.rpc.cluster;
 
 import tern.rpc.endpoint.Endpoint;
 
-/** Hash functions that return equal values in all processes. */
+/** Hash functions that return the same values in all processes. */
 public final class Hashes {
 
     private Hashes() {}

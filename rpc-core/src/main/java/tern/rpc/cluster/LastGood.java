@@ -54,7 +54,7 @@ record LastGood(
         return new LastGood(next, instances, missing(held, instances), heldSinceNanos, false);
     }
 
-    /** Returns this list without the held providers that no longer answer or whose time is over. */
+    /** Returns this list without those held providers that no longer answer or were held long enough. */
     LastGood later(Predicate<Endpoint> answers, long now) {
         if (held.isEmpty()) {
             return this;
@@ -63,7 +63,7 @@ record LastGood(
         return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, emptied);
     }
 
-    /** The change of the list that was not applied; empty if no provider is held. */
+    /** Why providers that the source no longer lists are held; empty if no provider is held. */
     String whyHeld() {
         if (held.isEmpty()) {
             return "";

@@ -157,7 +157,7 @@ public final class Node {
         return current != null && current.isAvailable() && current.wasHeard();
     }
 
-    /** Whether the connection is being opened, or its server has not sent anything yet. */
+    /** Whether the connection is being opened, or is open but its server has not sent anything yet. */
     public boolean isConnecting() {
         ClientConnection current = connection;
         return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));

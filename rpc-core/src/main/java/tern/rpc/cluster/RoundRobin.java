@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Candidate;
  */
 final class RoundRobin implements Balancer {
 
-    /** The largest weight after scaling. */
+    /** The scaled value of the largest weight. */
     private static final int FULL = 0xFFFF;
 
     /** Number of turns to try before all providers are examined. */

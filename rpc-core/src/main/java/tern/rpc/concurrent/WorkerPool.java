@@ -44,7 +44,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     /**
      * @param maxThreads the maximum number of running tasks
      * @param queueCapacity the maximum number of waiting tasks while all threads are busy
-     * @param keepAlive the time after which an idle thread ends; zero to end at once
+     * @param keepAlive the time after which an idle thread ends; zero to end threads as soon as no task waits
      */
     public WorkerPool(int maxThreads, int queueCapacity, Duration keepAlive, ThreadFactory threadFactory) {
         if (maxThreads < 1 || queueCapacity < 0) {
@@ -240,7 +240,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return null;
     }
 
-    /** Whether the maximum number of threads has been started and none of them is idle. */
+    /** Whether the maximum number of threads is running and none of them is idle. */
     public boolean isSaturated() {
         return threads.get() >= maxThreads && idle.get() == null;
     }

@@ -53,7 +53,7 @@ public record Attributes(
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    /** @param startedAtMillis in milliseconds since 1970; 0 if unknown */
+    /** @param startedAtMillis the start of the process in milliseconds since 1970; 0 if unknown */
     public Attributes withStartedAt(long startedAtMillis) {
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }

@@ -38,7 +38,7 @@ public final class DnsEndpoints implements EndpointSource {
     /** Resolves a host name. */
     @FunctionalInterface
     public interface Lookup {
-        /** Uses {@link InetAddress#getAllByName}. */
+        /** Looks up names with {@link InetAddress#getAllByName}. */
         Lookup SYSTEM = InetAddress::getAllByName;
 
         InetAddress[] addressesOf(String host) throws UnknownHostException;

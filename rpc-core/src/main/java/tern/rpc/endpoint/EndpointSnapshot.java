@@ -17,7 +17,7 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
     public enum State {
         /** The source has not reported anything yet. The list is empty. */
         UNKNOWN,
-        /** The list is current and has entries. */
+        /** The list is current and contains at least one provider. */
         FRESH,
         /**
          * The source cannot be reached. The list is the last one that the source reported, possibly read from a file.
@@ -41,13 +41,13 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         }
     }
 
-    /** Returns the snapshot before the first report of a source. */
+    /** Returns the snapshot of a source that has not reported anything yet. */
     public static EndpointSnapshot unknown(Instant since, String why) {
         return new EndpointSnapshot(State.UNKNOWN, List.of(), since, why);
     }
 
     /**
-     * Returns the snapshot for a list that the source reported. The state is {@link State#EMPTY} if the list has no
+     * Returns the snapshot for a list that a source reported. The state is {@link State#EMPTY} if the list has no
      * entries.
      */
     public static EndpointSnapshot heard(List<Instance> instances, Instant since) {

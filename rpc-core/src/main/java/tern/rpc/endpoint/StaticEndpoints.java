@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A fixed list of providers. */
+/** An endpoint source with a fixed list of providers. */
 public final class StaticEndpoints implements EndpointSource {
 
     private final List<Instance> instances;

@@ -213,7 +213,7 @@ public final class Limiter {
         }
     }
 
-    /** Reverts {@link #threadLeaves}. */
+    /** Reverts a call of {@link #threadLeaves}. */
     public void threadStays(@Nullable Share share) {
         elsewhere.decrementAndGet();
         if (share != null) {

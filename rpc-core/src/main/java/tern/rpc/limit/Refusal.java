@@ -1,8 +1,6 @@
 package tern.rpc.limit;
 
-/**
- * The reason why a call was refused before its method ran. It is a tag value of the meter {@code rpc.server.refused}.
- */
+/** Why a call was refused before its method ran. The reason is a tag value of the meter {@code rpc.server.refused}. */
 public enum Refusal {
     /** The number of admitted calls has reached the limit. */
     LIMIT("limit"),
@@ -14,7 +12,7 @@ public enum Refusal {
     QUEUE("queue"),
     /** No worker became free before the longest allowed wait ended. */
     WAIT("wait"),
-    /** The deadline of the call passed while it waited. */
+    /** The deadline of the call passed while the call waited for a worker. */
     DEADLINE("deadline"),
     /** The number of running calls of the method has reached the method's limit. */
     METHOD("method"),

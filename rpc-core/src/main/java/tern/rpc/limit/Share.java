@@ -63,14 +63,14 @@ public final class Share {
         return streaming;
     }
 
-    /** Counts a stream task that is passed to a thread. */
+    /** Counts a stream task of the tenant that is passed to a thread. */
     public void streamBegins() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.incrementAndGet(each);
         }
     }
 
-    /** Reverts {@link #streamBegins}. */
+    /** Reverts a call of {@link #streamBegins}. */
     public void streamEnds() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.decrementAndGet(each);

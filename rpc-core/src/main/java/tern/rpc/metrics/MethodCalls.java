@@ -122,7 +122,7 @@ public final class MethodCalls {
             return calls;
         }
 
-        /** The number of calls whose deadline passed. */
+        /** The number of calls that failed because their deadline passed. */
         public long timeouts() {
             return timeouts;
         }

@@ -49,13 +49,13 @@ public enum RpcMeter {
 
     public static final String METHOD = "method";
 
-    /** The name of a property. */
+    /** The name of a property that makes the server less safe. */
     public static final String SETTING = "setting";
 
-    /** The key of a {@link tern.rpc.Phase}: {@code sql}. */
+    /** The key of a {@link tern.rpc.Phase}, such as {@code sql}. */
     public static final String PHASE = "phase";
 
-    /** The key of a {@link tern.rpc.limit.Refusal}: {@code queue}. */
+    /** The key of a {@link tern.rpc.limit.Refusal}, such as {@code queue}. */
     public static final String REASON = "reason";
 
     /**

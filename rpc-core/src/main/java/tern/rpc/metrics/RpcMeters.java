@@ -62,7 +62,11 @@ public final class RpcMeters {
         return slo;
     }
 
-    /** Sets the observer of served calls that have a ledger; null for none. */
+    /**
+     * Sets the observer of served calls that have a ledger.
+     *
+     * @param told the observer; null for none
+     */
     public void observe(@Nullable CallObserver told) {
         observer = told;
     }
@@ -72,17 +76,17 @@ public final class RpcMeters {
         return observer;
     }
 
-    /** Returns the values of the calls served in the last minute. */
+    /** Returns the number, response times and failures of the calls served in the last minute. */
     public LatencyWindow.Report served() {
         return server.report();
     }
 
-    /** Returns the values of the calls made in the last minute. */
+    /** Returns the number, response times and failures of the calls made in the last minute. */
     public LatencyWindow.Report called() {
         return client.report();
     }
 
-    /** Records a call that was refused before its method was known. */
+    /** Records the response time of a call that was refused before its method was known. */
     public void refused(long nanos) {
         server.record(nanos, true);
     }

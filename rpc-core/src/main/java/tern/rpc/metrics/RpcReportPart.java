@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface RpcReportPart {
 
-    /** The last element of the path, such as {@code diagnosis}. */
+    /** The last element of the report's path, such as {@code diagnosis}. */
     String name();
 
     /** The current report, which is converted to JSON. */

@@ -36,7 +36,7 @@ public final class SlowCalls {
         this.next = new AtomicLong(now);
     }
 
-    /** Logs the call if it missed the target. */
+    /** Logs the phases of a call that missed the target, if no other call was logged in the last ten seconds. */
     public void ended(
             MethodDescriptor method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
         if (tookNanos <= targetNanos) {

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class FileRegistry implements Registry {
 
-    /** Opens addresses with the scheme {@code file}. */
+    /** Opens registries whose addresses have the scheme {@code file}. */
     public static final class Factory implements Registry.Factory {
 
         @Override

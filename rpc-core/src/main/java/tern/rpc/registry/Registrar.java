@@ -24,7 +24,7 @@ import tern.rpc.NanoClock;
  */
 public final class Registrar implements AutoCloseable {
 
-    /** The interval at which the process verifies its own entries. */
+    /** The interval at which a process verifies its own entries. */
     public static final Duration VERIFY_EVERY = Duration.ofSeconds(30);
 
     /** Maximum duration of a withdrawal. */

@@ -13,7 +13,7 @@ public interface Registry extends AutoCloseable {
     /** Opens registries of one or more kinds. */
     interface Factory {
 
-        /** Whether this factory opens addresses with this scheme. */
+        /** Whether this factory opens registries whose addresses have this scheme. */
         boolean accepts(String scheme);
 
         /** @throws IllegalArgumentException if a part of the address is wrong or missing */

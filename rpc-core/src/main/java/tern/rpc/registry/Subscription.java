@@ -13,9 +13,9 @@ public record Subscription(ServiceKey service, String protocol, List<String> pro
 
     /** Which entries to read in registries that have entries for services and for processes. */
     public enum Level {
-        /** One entry for each service of a process. */
+        /** Entries for services: one for each service of a process. */
         INTERFACE,
-        /** One entry for each process. */
+        /** Entries for processes: one for each process. */
         APPLICATION,
         /** Both kinds of entries. Each process counts only once. */
         BOTH;

@@ -66,7 +66,7 @@ public final class EqualHashes {
     }
 
     /**
-     * Counts a key before it is added to a container, unless the keys have one ordered class.
+     * Counts a key before it is added to a container, unless all keys have one class and a hash table can order them.
      *
      * @param state the result of the previous call for this container; null for the first call
      * @param keys the keys in the container so far

@@ -96,7 +96,7 @@ public final class OutputBuffer {
         array[start] = (byte) value;
     }
 
-    /** The current array. The next {@link #claim} may replace it. */
+    /** The current array of the buffer. The next {@link #claim} may replace it. */
     public byte[] array() {
         return array;
     }
@@ -111,7 +111,7 @@ public final class OutputBuffer {
         return MessageKind.setBy(kind);
     }
 
-    /** The number of written bytes. */
+    /** The number of bytes written to the buffer. */
     public int position() {
         return position;
     }

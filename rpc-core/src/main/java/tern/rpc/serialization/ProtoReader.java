@@ -84,7 +84,7 @@ public final class ProtoReader {
         return (int) length;
     }
 
-    /** The position of the next byte. */
+    /** The index of the next byte to decode. */
     public int position() {
         return position;
     }

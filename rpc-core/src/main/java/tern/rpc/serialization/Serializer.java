@@ -16,9 +16,9 @@ public interface Serializer {
      */
     void prepare(ServiceDescriptor service);
 
-    /** Creates a reader. This is expensive, so a {@link CoderPool} reuses readers. */
+    /** Creates a reader. Readers are expensive, so a {@link CoderPool} reuses them. */
     ObjectReader newReader();
 
-    /** Creates a writer. This is expensive, so a {@link CoderPool} reuses writers. */
+    /** Creates a writer. Writers are expensive, so a {@link CoderPool} reuses them. */
     ObjectWriter newWriter();
 }

@@ -24,7 +24,7 @@ public final class StripedPool<T> {
         this.mask = size - 1;
     }
 
-    /** Takes an object out of the pool. Returns null if the slots near the thread's stripe contain none. */
+    /** Takes an object out of the pool. Returns null if the four slots that the calling thread searches are empty. */
     public @Nullable T take() {
         int first = stripe();
         for (int i = 0; i < PROBES; i++) {

@@ -159,7 +159,7 @@ final class FairWorkers {
         return is;
     }
 
-    /** The number of running calls. */
+    /** The number of running calls on regular and spare threads. */
     int active() {
         return spare == null ? workers.active() : workers.active() + spare.active();
     }

@@ -27,7 +27,7 @@ final class Floods {
     /** The maximum number of remembered tenants. */
     private static final int REMEMBERED = 8;
 
-    /** Maximum number of tenants in a message. */
+    /** Maximum number of tenants that one message names. */
     private static final int NAMED = 3;
 
     /** A message names a tenant only if it holds at least one in this number of calls. */
@@ -54,7 +54,7 @@ final class Floods {
         this.warning = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** Records that a call of the tenant was refused. */
+    /** Remembers the tenant of a refused call if it is one of those that hold the most calls. */
     void seen(Share share) {
         int smallest = 0;
         int fewest = Integer.MAX_VALUE;

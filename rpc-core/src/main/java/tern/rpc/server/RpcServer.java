@@ -324,7 +324,7 @@ public final class RpcServer implements AutoCloseable {
             return List.copyOf(exports);
         }
 
-        /** Adds a filter. It runs inside the filters that were added before. */
+        /** Adds a filter. It runs inside all filters that were added before. */
         public Builder filter(ServerFilter filter) {
             filters.add(filter);
             return this;

@@ -18,7 +18,7 @@ public class RpcStartException extends RuntimeException {
         this.action = action;
     }
 
-    /** Returns the required change as a sentence. */
+    /** Returns the change to make, as a sentence. */
     public String action() {
         return action;
     }

@@ -25,7 +25,7 @@ import tern.rpc.transport.MessageStream;
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
-    /** The source of the messages. */
+    /** The source from which the publisher gets its messages. */
     public interface Source {
 
         /**

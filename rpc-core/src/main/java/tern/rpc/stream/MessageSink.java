@@ -17,7 +17,7 @@ public interface MessageSink {
     /** Sets whether later values are compressed if the protocol and the peer support it. */
     default void compress(boolean compressed) {}
 
-    /** Whether another value may be sent now. */
+    /** Whether the sink accepts another value without buffering too much. */
     boolean isReady();
 
     /**
@@ -42,6 +42,6 @@ public interface MessageSink {
     /** Ends the call because the sender threw an exception. */
     void fail(Throwable cause);
 
-    /** The deadline of the call. */
+    /** The deadline of the call to which the values belong. */
     Deadline deadline();
 }

@@ -30,7 +30,7 @@ import tern.rpc.serialization.Serializer;
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 
-    /** The name of the protocol in addresses and meters. */
+    /** The name of the in-memory protocol in addresses and meters. */
     public static final String PROTOCOL = "local";
 
     private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // see docs/limits.md
@@ -335,7 +335,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
     }
 
-    /** The answer of a one-way call. */
+    /** The answer of a one-way call, which has no value. */
     private static final class NoAnswer implements Answer {
 
         @Override

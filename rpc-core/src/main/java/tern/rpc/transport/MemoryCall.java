@@ -25,7 +25,7 @@ import tern.rpc.serialization.SerializationException;
 /** The server's half of an in-memory call. It passes answers directly to the client's half. Thread-safe. */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
-    /** Tracks the calls in flight. */
+    /** Is notified of calls that end or are answered too late. */
     interface Owner {
         void over(MemoryCall call);
 
@@ -287,7 +287,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Called when the client has cancelled the call. */
+    /** Called when the client has ended the call without an answer. */
     @Override
     public void abandoned(PendingCall call) {
         hangUp();
@@ -347,7 +347,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Ends the connection between client and server. */
+    /** Ends the call as a lost connection would. */
     void disconnect() {
         hangUp();
         pending.fail(

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Message {
 
-    /** The size of the message on the wire, in bytes. */
+    /** The encoded size of the message in bytes. */
     int bytes();
 
     /**

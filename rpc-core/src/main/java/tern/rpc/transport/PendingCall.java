@@ -23,7 +23,7 @@ public final class PendingCall implements Runnable {
     /** Is notified when an asynchronous call has ended. */
     @FunctionalInterface
     public interface Completion {
-        /** Called when the call has ended. Exactly one of the two arguments is null. */
+        /** Called when the call has ended. Exactly one of the two arguments is not null. */
         void completed(@Nullable Response response, @Nullable Throwable failure);
     }
 
@@ -102,7 +102,7 @@ public final class PendingCall implements Runnable {
         return startedNanos;
     }
 
-    /** The request id of the call on its connection. */
+    /** The request id that identifies the call on its connection. */
     public long id() {
         return id;
     }
@@ -136,7 +136,7 @@ public final class PendingCall implements Runnable {
         return outcome != null;
     }
 
-    /** Whether the call ended without an answer. */
+    /** Whether the call has ended without an answer. */
     public boolean hasFailed() {
         return outcome instanceof RpcException;
     }

@@ -65,7 +65,7 @@ public interface ServerCall extends ServerContext.Exchange {
      */
     Invocation decode(ServiceLookup services, Admission admission);
 
-    /** Admits or refuses a call. */
+    /** Decides whether a call may run. */
     interface Admission {
 
         /** Whether every call is admitted without a check. */

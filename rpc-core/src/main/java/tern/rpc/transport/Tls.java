@@ -35,7 +35,7 @@ public record Tls(
         ClientAuth clientAuth,
         Duration handshakeTimeout) {
 
-    /** Older protocols are not secure. */
+    /** Excludes older protocols, which are not secure. */
     private static final List<String> SAFE_PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
 
     /** Whether a server requests a certificate from clients. */

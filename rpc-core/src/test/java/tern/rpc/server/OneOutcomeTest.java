@@ -50,7 +50,7 @@ import tern.rpc.transport.ServerTransport;
 @Timeout(600)
 class OneOutcomeTest {
 
-    /** An event that ends a call. */
+    /** An event that can end a call. */
     private enum Ending {
         ANSWER,
         TIME,

@@ -115,7 +115,7 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     String header(String name);
 
-    /** Returns the remaining time of the deadline in milliseconds; -1 without a deadline. */
+    /** Returns the remaining time until the deadline in milliseconds; -1 if there is no deadline. */
     long remainingMillis();
 
     @RpcMethod(oneWay = true)

@@ -43,7 +43,7 @@ public final class Duel {
 
     private Duel() {}
 
-    /** Returns the number of races: the given number times the system property {@code tern.races}. */
+    /** Returns the number of races: the given number multiplied by the system property {@code tern.races}. */
     public static int rounds(int everyBuild) {
         return Math.multiplyExact(everyBuild, Integer.getInteger("tern.races", 1));
     }

@@ -97,7 +97,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return taken;
     }
 
-    /** Returns the next value. */
+    /** Returns the next value of the stream. */
     @SuppressWarnings("unchecked")
     public T next() throws InterruptedException {
         Object taken = take();
@@ -105,7 +105,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return (T) taken;
     }
 
-    /** Returns all remaining values of a stream that completes. */
+    /** Returns all remaining values of the stream, which must complete. */
     @SuppressWarnings("unchecked")
     public List<T> rest() throws InterruptedException {
         List<T> values = new ArrayList<>();
@@ -118,7 +118,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return values;
     }
 
-    /** Returns the next event, which must be a failure. */
+    /** Returns the failure of the stream, which must be its next event. */
     public Throwable failure() throws InterruptedException {
         Object taken = take();
         assertThat(taken).isInstanceOf(Throwable.class);
