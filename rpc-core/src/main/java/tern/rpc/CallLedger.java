@@ -349,8 +349,8 @@ public final class CallLedger {
     }
 
     /**
-     * Joins the part that the current thread works on, if it is a part of this call. Called when the call ends on the
-     * current thread.
+     * Adds the part that the current thread works on to this call, if it is a part of this call. Called when the call
+     * ends on the current thread.
      */
     public void joinPresentPart() {
         CallLedger ofThread = current();

@@ -67,7 +67,7 @@ public final class Deadline {
         return this != NONE && nanoTime - now <= 0;
     }
 
-    /** Returns the earlier one of this deadline and the given deadline. */
+    /** Returns the earlier of this deadline and the given one. */
     public Deadline earlier(Deadline other) {
         if (other == NONE) {
             return this;

@@ -32,7 +32,9 @@ record MethodSignature(
         String descriptor,
         List<String> warnings) {
 
-    /** Types that work only within one process. The value says what to use instead, for error messages. */
+    /**
+     * Types that work only within one process. The value of each type is the advice that the error message contains.
+     */
     private static final Map<Class<?>, String> LOCAL_ONLY = Map.of(
             Closeable.class, "pass byte[] or a String",
             BaseStream.class, "pass a List or return a Flow.Publisher",

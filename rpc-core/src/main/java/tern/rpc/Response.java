@@ -29,7 +29,7 @@ public final class Response {
     }
 
     /**
-     * The result; null for {@code void} and for a stream of answers. The response of a stream only says that the
+     * The result; null for {@code void} and for a stream of answers. For a stream, the response means only that the
      * stream has ended.
      */
     public @Nullable Object value() {

@@ -51,8 +51,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     }
 
     /**
-     * Cancels the call that the filters have passed on, if it is still running, because the caller is about to get a
-     * failure.
+     * Cancels the call if it is still running. Called before the caller gets a failure, for example that of a filter.
      */
     void giveUp() {
         Runnable action = cancelAction;

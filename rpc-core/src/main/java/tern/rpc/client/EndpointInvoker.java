@@ -322,7 +322,7 @@ final class EndpointInvoker implements AutoCloseable {
         return false;
     }
 
-    /** Chooses the provider of the next attempt, if possible another one than {@code except}. */
+    /** Chooses the provider of the next attempt, if possible one other than {@code except}. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(
                 method.descriptor().name(), key(method, call), tag(call), isTagForced(call), except, clock.nanoTime());

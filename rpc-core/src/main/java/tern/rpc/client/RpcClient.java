@@ -219,8 +219,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Creates a proxy for the service. Its calls have a timeout and pass the filters of this client. The proxy uses
-     * one connection to each provider by default.
+     * Creates a proxy for the service. Its calls have a timeout and pass through the filters of this client. By
+     * default, the proxy uses one connection to each provider.
      *
      * @throws IllegalArgumentException if the interface or a setting is wrong; the message names the method
      * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached

@@ -3,7 +3,7 @@ package tern.rpc.client;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
-/** A call that has passed the filters and was sent. It may consist of several attempts. Thread-safe. */
+/** A call that has passed through the filters and was sent. It may consist of several attempts. Thread-safe. */
 interface SentCall {
 
     /** Cancels the call because its caller gave up. Does nothing if the call has already ended. */

@@ -182,7 +182,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     }
 
     /**
-     * Returns a {@code Mono} that makes a call at each subscription. The call belongs to the call that the current
+     * Returns a {@code Mono} that makes a call at each subscription. Each call is part of the call that the current
      * thread serves.
      */
     private Object mono(ClientMethod method, Method declared, Object[] arguments) {

@@ -308,8 +308,8 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Picks the provider of the next attempt. In order of preference, this is a good provider, an avoided one, one
-     * that is being connected, or any other. The last kind fails the call with the reason why the provider cannot be
-     * reached.
+     * that is being connected, or any other. In the last case, the call fails with the reason why the provider cannot
+     * be reached.
      *
      * @param method the name of the method
      * @param key the hash of the call's key; 0 if the call has no key

@@ -45,11 +45,10 @@ public record ClusterReport(
     /**
      * One provider.
      *
-     * @param heard whether the connection is open and the provider has sent something on it; true for an open
-     *     connection that cannot know this
+     * @param heard whether the connection is open and the provider has sent something on it; also true if the
+     *     connection is open but does not know this
      * @param lastFailure the reason why the provider is not connected; empty if it is connected
-     * @param nextAttempt the time until the next attempt to connect that is made even without a call; null if none is
-     *     planned
+     * @param nextAttempt the time until the client next tries to connect on its own; null if no attempt is planned
      * @param held whether the source no longer lists the provider
      * @param known whether the provider has answered since it was connected
      * @param stalledFor how long the provider has sent nothing although calls wait; zero if it is not stalled

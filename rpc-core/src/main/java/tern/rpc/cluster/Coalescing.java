@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Delays frequent changes, so that a source that changes all the time causes little work. The first change passes at
- * once. The next change passes 100 ms later, and the minimum gap doubles up to one second while changes continue.
- * After one more second without a change, the gap is 100 ms again. Not thread-safe.
+ * once. The next change passes after a gap of 100 ms, which doubles up to one second while changes continue. If no
+ * change arrives for one more second, the gap is 100 ms again. Not thread-safe.
  */
 final class Coalescing {
 

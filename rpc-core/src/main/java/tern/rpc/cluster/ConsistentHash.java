@@ -16,7 +16,10 @@ final class ConsistentHash implements Balancer {
 
     private static final double LOAD_BOUND = 1.25;
 
-    /** A provider may always have this many calls in flight more, because a mean of few calls is not meaningful. */
+    /**
+     * Number of calls in flight that a provider may always have in addition to the bound, because a mean of few calls
+     * is not meaningful.
+     */
     private static final int FEW = 2;
 
     private final Target[] targets;

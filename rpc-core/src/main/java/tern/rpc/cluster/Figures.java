@@ -2,7 +2,7 @@ package tern.rpc.cluster;
 
 import java.util.concurrent.TimeUnit;
 
-/** Values about all providers of a cluster, measured ten times per second while there are calls. Thread-safe. */
+/** Values measured over all providers of a cluster, ten times per second while there are calls. Thread-safe. */
 final class Figures {
 
     /** The time after which a provider that became usable gets its full weight. */

@@ -193,7 +193,10 @@ public final class Node {
         judge(outcome, now);
     }
 
-    /** Records that a one-way call was passed to the socket. It has no outcome to judge the provider by. */
+    /**
+     * Records that a one-way call was passed to the socket. A one-way call has no outcome, so it does not change the
+     * state of the provider.
+     */
     public void sentOneWay() {
         inFlight.decrementAndGet();
     }
@@ -305,8 +308,8 @@ public final class Node {
     }
 
     /**
-     * The fraction of the excess cost that remains after the time since the last change. It approximates e^(-t/τ)
-     * without calling the math library.
+     * Returns the fraction of the cost above 1 that has not decayed since the last change. The formula approximates
+     * e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;
@@ -359,7 +362,8 @@ public final class Node {
     }
 
     /**
-     * Whether the provider is silent: calls are in flight, but nothing has arrived for a long time, even after a ping.
+     * Whether the provider is silent: calls are in flight, but nothing has arrived from the provider for a long time.
+     * The client then sends pings, so that the provider can show that it is alive.
      */
     public boolean isStalled(long now) {
         ClientConnection current = connection;

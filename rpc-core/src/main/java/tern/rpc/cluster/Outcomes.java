@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.endpoint.Outcome;
 
-/** Converts the failure of an attempt to its meaning for the provider. */
+/** Determines what the failure of an attempt means for the state of the provider. */
 public final class Outcomes {
 
     private Outcomes() {}

@@ -26,7 +26,7 @@ public interface Candidate {
     int inFlight();
 
     /**
-     * The load of the provider: one plus its calls in flight, multiplied by its relative response time. Lower is
+     * The load of the provider: {@code (1 + calls in flight / relative weight) * relative response time}. Lower is
      * better. An idle provider with the usual response time has the score 1.
      *
      * @param nowNanos the time on the client's clock

@@ -13,7 +13,7 @@ import java.util.List;
  */
 public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why, Rules rules) {
 
-    /** How far a list can be trusted. */
+    /** How reliable a list of providers is. */
     public enum State {
         /** The source has not reported anything yet. The list is empty. */
         UNKNOWN,

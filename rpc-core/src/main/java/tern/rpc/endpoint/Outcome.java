@@ -1,6 +1,6 @@
 package tern.rpc.endpoint;
 
-/** The outcome of an attempt, as far as it concerns the provider. */
+/** The outcome of an attempt, as used to judge the provider. */
 public enum Outcome {
     /** The provider answered with a result, an exception of the method, or an error caused by the caller. */
     ANSWERED,

@@ -28,12 +28,12 @@ final class FairShares {
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * Minimum number of calls in a window for a vote. A tenant that sent more than two thirds of the calls has a
-     * surplus of more than a third of them.
+     * A tenant floods if its votes exceed the votes against it by more than the number of calls divided by this
+     * number. With the value 3, this means that it sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
-    /** A tenant is exempt from its restriction if it holds less than one in this number of calls. */
+    /** A flooding tenant need not wait if it holds less than one in this number of all calls. */
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;

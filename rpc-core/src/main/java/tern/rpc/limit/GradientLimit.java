@@ -64,12 +64,12 @@ public final class GradientLimit implements Limit {
     /** Below this gradient, more calls raise the throughput. */
     private static final double DEPENDENT = 0.5;
 
-    /** The corresponding limit for trials with a doubled limit, whose results vary less. */
+    /** The corresponding gradient for trials with a doubled limit, whose results vary less. */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
     /**
-     * The target duration after a step down, as a fraction of s. It is below 1 because random arrivals exceed the
-     * target.
+     * The target duration after a step down, as a fraction of the acceptable duration. It is below 1, because the
+     * random arrival of calls makes the actual duration vary.
      */
     private static final double AIM = 0.75;
 

@@ -125,7 +125,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Passes a message that has arrived. Any thread may call this. Does not block. */
+    /** Queues a message that has arrived. Any thread may call this. Does not block. */
     public void message(Message message) {
         if (done) {
             message.discard();
@@ -134,12 +134,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Passes the end of the messages. Any thread may call this. */
+    /** Queues the end of the messages. Any thread may call this. */
     public void complete() {
         add(new End(null));
     }
 
-    /** Passes the failure with which the messages ended. Any thread may call this. */
+    /** Queues the failure with which the messages ended. Any thread may call this. */
     public void fail(Throwable reason) {
         add(new End(reason));
     }

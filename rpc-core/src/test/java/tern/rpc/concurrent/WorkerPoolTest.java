@@ -194,8 +194,8 @@ class WorkerPoolTest {
     }
 
     /**
-     * Tests for races in the wake-up rules that would lose a task, with short tasks, idle periods and many producers
-     * at once.
+     * Looks for races in the wake-up rules that would lose a task. The test uses short tasks, idle periods and many
+     * producers at once.
      */
     @Test
     void noTaskIsForgottenOrRunTwiceUnderRaces() throws Exception {

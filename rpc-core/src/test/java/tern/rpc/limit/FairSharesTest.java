@@ -49,7 +49,7 @@ class FairSharesTest {
         assertThat(shares.isBehind(quick, ALL)).isTrue();
     }
 
-    /** The tenant that has stopped sending calls still holds some, because their methods have not returned. */
+    /** The tenant that has stopped sending calls still holds some calls, because their methods have not returned. */
     @Test
     void tenantThatComesAfterAnotherHasLeftDoesNotYieldToItself() {
         hold(quick, 3);

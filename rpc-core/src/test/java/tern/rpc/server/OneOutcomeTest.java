@@ -422,7 +422,7 @@ class OneOutcomeTest {
         return Objects.requireNonNull(server);
     }
 
-    /** Closes the server's transport in a race, and opens it again after the race. */
+    /** Wraps a transport that a race may close, and opens it again after the race. */
     private final class Reopening implements ServerTransport {
         private @Nullable CallHandler handler;
 

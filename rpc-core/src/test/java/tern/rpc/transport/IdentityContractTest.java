@@ -39,7 +39,10 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GuardedService.Counted;
 
-/** The contract that every transport authenticates the caller before it creates any argument of the call. */
+/**
+ * The contract for authentication: every transport must authenticate the caller before it creates any argument of the
+ * call.
+ */
 @Timeout(60)
 public abstract class IdentityContractTest extends TransportTest {
 

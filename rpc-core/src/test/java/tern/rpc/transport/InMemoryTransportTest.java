@@ -34,8 +34,8 @@ class InMemoryTransportTest {
     }
 
     /**
-     * Closes the transport, if the test wants this, when it reads the clock: after it found the server and before it
-     * registers the call.
+     * Closes the transport, if the test has requested this, when the transport reads the clock. It reads the clock
+     * after it has found the server and before it registers the call.
      */
     private long now() {
         if (closing.get()) {

@@ -26,7 +26,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import javax.security.auth.x500.X500Principal;
 
-/** Issues certificates for tests. It encodes them itself (RFC 5280, 4.1). */
+/** Issues certificates for tests, and encodes them without a library (RFC 5280, 4.1). */
 public final class TestAuthority {
 
     private static final DateTimeFormatter TIME =
