@@ -1,2 +1,2 @@
-/** Application code that appears in stack traces. */
+/** Classes that stand for application code in stack traces. */
 package shop;

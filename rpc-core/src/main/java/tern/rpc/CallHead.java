@@ -5,8 +5,8 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a received call, known before its arguments are created: service, method, metadata and caller. Not
- * thread-safe.
+ * The part of a received call that is known before its arguments are decoded: service, method, metadata and caller.
+ * Not thread-safe.
  */
 public final class CallHead {
 
@@ -21,16 +21,16 @@ public final class CallHead {
     private final ServerContext.Exchange exchange;
     private final @Nullable Principal principal;
 
-    /** Creates the head of a call without a deadline that is not generic. */
+    /** Creates the head of a call that is not generic and has no deadline. */
     public CallHead(ServiceKey service, String method, Metadata metadata, ServerContext.Exchange exchange) {
         this(service, method, false, service + "/" + method, metadata, Deadline.none(), exchange);
     }
 
     /**
-     * @param method the method; for a generic call, the method named by its argument
-     * @param generic whether an argument names the method
-     * @param written service and method as the caller wrote them, for messages to the caller. The exported spelling
-     *     would reveal that the service is exported
+     * @param method the name of the method; for a generic call, the method that an argument names
+     * @param generic whether an argument of the call names the method
+     * @param written service and method as the caller wrote them, for error messages to the caller. The name under
+     *     which the service is exported would reveal that the service exists
      */
     public CallHead(
             ServiceKey service,
@@ -67,25 +67,27 @@ public final class CallHead {
         return new CallHead(service, method, generic, written, metadata, deadline, exchange, principal);
     }
 
-    /** The interface, group and version. */
+    /** The interface, group and version of the called service. */
     public ServiceKey service() {
         return service;
     }
 
     /**
-     * The method's name, without its overload. For a generic call this is the method named in the call; for an echo it
-     * is {@code $echo}. The method is looked up later, so it may not exist.
+     * The name of the method, without its parameter types. For a generic call, this is the method that an argument
+     * names; for an echo, {@code $echo}. The method may not exist, because it is looked up later.
      */
     public String method() {
         return method;
     }
 
-    /** Whether the call uses {@code $invoke} or {@code $invokeAsync}, where an argument names the method. */
+    /**
+     * Whether the call is generic: it calls {@code $invoke} or {@code $invokeAsync}, and an argument names the method.
+     */
     public boolean isGeneric() {
         return generic;
     }
 
-    /** The time until which the caller waits. */
+    /** The time at which the caller stops waiting. */
     public Deadline deadline() {
         return deadline;
     }
@@ -95,12 +97,12 @@ public final class CallHead {
         return metadata;
     }
 
-    /** The token after {@code authorization: Bearer}; null if there is none. */
+    /** The token in the header {@code authorization: Bearer}; null if the request has no such token. */
     public @Nullable String bearerToken() {
         return bearerOf(metadata.get("authorization"));
     }
 
-    /** The token after the scheme in the value of an authorization header; null if there is none. */
+    /** Returns the token in the value of an authorization header; null if its scheme is not {@code Bearer}. */
     public static @Nullable String bearerOf(@Nullable String authorization) {
         return authorization != null && authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
                 ? authorization.substring(BEARER.length()).trim()
@@ -108,8 +110,8 @@ public final class CallHead {
     }
 
     /**
-     * The caller: the principal found by an earlier authorizer, or else the subject of the certificate that TLS
-     * verified. Null if the caller is unknown.
+     * The caller: the principal that an earlier authorizer returned, or otherwise the subject of the certificate that
+     * TLS verified. Null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;
@@ -125,7 +127,7 @@ public final class CallHead {
         return exchange.protocol();
     }
 
-    /** The call as its caller named it, without metadata. */
+    /** Returns service and method as the caller wrote them. */
     @Override
     public String toString() {
         return written;

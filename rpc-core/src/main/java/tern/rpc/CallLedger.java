@@ -4,36 +4,42 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time of one served call by phase, and its number of operations of each kind. Only the thread that runs the call
- * writes it. Any thread may read it, and may call the methods that say so. Another thread may miss a phase that ends
- * while it reads.
+ * Records the time that one served call spends in each phase, and counts its operations of each kind. Only the thread
+ * that runs the call may write to its ledger. Any thread may read it, and may call the methods whose comments allow
+ * it. A phase that ends during a read may be missing from the values read.
  *
- * <p>Work of other threads for the call is added: three parallel operations of 40 ms count 120 ms.
+ * <p>The work of other threads for the call is added: three parallel operations of 40 ms add 120 ms.
  */
 public final class CallLedger {
 
-    /** Operations of at least this time are recorded with their names. */
+    /** An operation that takes at least this time is recorded with its name. */
     private static final long NAMED_FROM_NANOS = 100_000;
 
-    /** If a call makes at least this number of operations of one kind, short ones are recorded with their names too. */
+    /**
+     * Once a call has made this number of operations of one kind, shorter operations of this kind are recorded with
+     * their names too.
+     */
     private static final int NAMED_FROM_COUNT = 8;
 
-    /** The ledger of threads that serve no call. It records nothing. */
+    /** The ledger of a thread that serves no call. It records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
-    /** The ledger of a call that is not an RPC call, such as a web request. */
+    /**
+     * The ledger of the call that the current thread works on, if this is not an RPC call but, for example, a web
+     * request.
+     */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // written only by the call's thread
-    private final @Nullable CallLedger parent; // the ledger of the whole call; null if this is it
+    private final PhaseClock phases; // only the thread of the call writes to it
+    private final @Nullable CallLedger parent; // the ledger of the whole call; null if that is this ledger
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
-    // guarded by this when it is created; null until another thread works for the call
+    // Created under the lock on this ledger; null until another thread works for the call.
     private volatile @Nullable OtherThreads others;
-    // guarded by this when it is created; null until an operation was long enough to be named
+    // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
-    private long idleBefore; // for a part of a call: the idle time of the whole call when this part was last joined
+    private long idleBefore; // idle time of the call when this part was created or last joined
     private volatile boolean ended;
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {
@@ -42,16 +48,17 @@ public final class CallLedger {
         this.open = open;
     }
 
-    /** Creates a ledger that starts now in {@link Phase#OWN}. Only the calling thread may write it. */
+    /** Creates a ledger that starts now in phase {@link Phase#OWN}. Only the calling thread may write to it. */
     public CallLedger(NanoClock clock) {
         this(clock, clock.nanoTime(), Phase.OWN, null, true);
     }
 
     /**
-     * Creates the ledger of a call that waited for a worker. The calling thread is about to decode it.
+     * Creates the ledger of a call that waited for a worker. The ledger starts in phase {@link Phase#DECODE}, because
+     * the calling thread decodes the call next.
      *
-     * @param started the time at which this thread took the call, on the clock
-     * @param queuedNanos the time that the call had waited by then
+     * @param started the time at which the calling thread took the call from the queue, on the given clock
+     * @param queuedNanos the time that the call had spent in the queue by then, in nanoseconds
      */
     public static CallLedger ofReceived(NanoClock clock, long started, long queuedNanos) {
         CallLedger ledger = new CallLedger(clock, started, Phase.DECODE, null, true);
@@ -59,7 +66,7 @@ public final class CallLedger {
         return ledger;
     }
 
-    /** A ledger that records nothing. Its times stay zero. */
+    /** The ledger that records nothing. All of its times are zero. */
     public static CallLedger none() {
         return NONE;
     }
@@ -76,18 +83,18 @@ public final class CallLedger {
         return ofOtherCall();
     }
 
-    /** The ledger set by {@link #replace}; {@link #none()} if there is none. */
+    /** The ledger that {@link #replace} set for the current thread; {@link #none()} if no ledger is set. */
     public static CallLedger ofOtherCall() {
         CallLedger other = OTHER_CALL.get();
         return other == null ? NONE : other;
     }
 
     /**
-     * Sets the ledger of the call that the current thread works on, for a call that is not an RPC call, such as a web
+     * Sets the ledger of the current thread while the thread works on a call that is not an RPC call, such as a web
      * request.
      *
-     * @param ledger null for none
-     * @return the previous ledger, which the caller restores at the end of its work
+     * @param ledger the ledger; null to remove the current one
+     * @return the previous ledger or null; the caller of this method must set it again when its work ends
      */
     public static @Nullable CallLedger replace(@Nullable CallLedger ledger) {
         CallLedger before = OTHER_CALL.get();
@@ -99,15 +106,15 @@ public final class CallLedger {
         return before;
     }
 
-    /** Whether this ledger records anything; false for {@link #none()} alone. */
+    /** Whether this ledger records anything; false only for {@link #none()}. */
     public boolean isOpen() {
         return open;
     }
 
     /**
-     * Starts an operation of this kind.
+     * Starts an operation of the given kind.
      *
-     * @return the interrupted phase, to be passed to {@link #leave(Phase)} at the end of the operation
+     * @return the phase that the operation interrupts; pass it to {@link #leave(Phase)} when the operation ends
      */
     public Phase enter(Phase begun) {
         if (!open) {
@@ -117,7 +124,11 @@ public final class CallLedger {
         return phases.turnTo(begun);
     }
 
-    /** Ends the operation. The call returns to its earlier phase. */
+    /**
+     * Ends the current operation.
+     *
+     * @param outer the phase to return to, as returned by {@link #enter}
+     */
     public void leave(Phase outer) {
         if (open) {
             phases.turnTo(outer);
@@ -125,19 +136,20 @@ public final class CallLedger {
     }
 
     /**
-     * Ends the operation and records its time under a name, which can explain a slow call. Short operations are
-     * recorded without a name, unless the call makes many of this kind. The time of nested operations does not count.
+     * Ends the current operation and records its duration under a name, to explain slow calls. An operation shorter
+     * than 0.1 ms is recorded without its name, unless the call has made at least eight operations of this kind. The
+     * duration excludes nested operations.
      *
-     * @param name the resource that the call waited for, such as a statement without its values, a host or a pool; it
-     *     must contain no secrets and have few different values
+     * @param name the resource that the call waited for, such as a host, a pool, or a statement without its values.
+     *     Names must contain no secrets, and there must be few different names
      */
     public void leave(Phase outer, @Nullable String name) {
         leave(outer, name, 1);
     }
 
     /**
-     * Ends a stretch that {@link #turnTo} began, and adds its time to the operation with this name, such as the time of
-     * reading a result. No operation is counted.
+     * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with this name. An example is
+     * the time to read the result of a query. No further operation is counted.
      */
     public void returnTo(Phase outer, @Nullable String name) {
         leave(outer, name, 0);
@@ -163,7 +175,8 @@ public final class CallLedger {
     }
 
     /**
-     * Records a named operation. Does nothing after the call was answered, because later work is not part of its time.
+     * Records a named operation. Does nothing after the call was answered, because later work does not belong to the
+     * time of the call.
      */
     private void record(Phase kind, String name, long spentNanos, int operations) {
         CallLedger call = whole();
@@ -172,10 +185,7 @@ public final class CallLedger {
         }
     }
 
-    /**
-     * The operations of this call that were long enough to have a name; empty if there are none. Any thread may call
-     * this.
-     */
+    /** The operations of this call that were recorded with a name; may be empty. Any thread may call this. */
     public List<NamedTimes.Entry> named() {
         NamedTimes times = whole().named;
         return times == null ? List.of() : times.entries();
@@ -196,17 +206,17 @@ public final class CallLedger {
         }
     }
 
-    /** The thread that works on the call, or on this part of it. */
+    /** The thread that created this ledger and works on the call, or on this part of the call. */
     public Thread thread() {
         return thread;
     }
 
-    /** Marks the call as answered and counted. Any thread may call this. */
+    /** Records that the call has ended: its answer was sent and its meters were updated. Any thread may call this. */
     public void end() {
         ended = true;
     }
 
-    /** Whether the call was answered and counted. Resources that it borrowed and has not returned by then are lost. */
+    /** Whether the call has ended. A resource that the call borrowed and has not returned by then is leaked. */
     public boolean isEnded() {
         return whole().ended;
     }
@@ -214,13 +224,13 @@ public final class CallLedger {
     /**
      * Changes the phase without counting an operation, for example to read the result of an operation.
      *
-     * @return the phase before
+     * @return the previous phase
      */
     public Phase turnTo(Phase next) {
         return open ? phases.turnTo(next) : next;
     }
 
-    /** Adds a time that this thread measured, and one operation with its name. */
+    /** Adds one operation with its name and its duration, which the calling thread has measured. */
     public void add(Phase kind, long spentNanos, String name) {
         if (open) {
             add(kind, spentNanos);
@@ -228,7 +238,7 @@ public final class CallLedger {
         }
     }
 
-    /** Adds a time that this thread measured, and one operation. */
+    /** Adds one operation with its duration, which the calling thread has measured. */
     public void add(Phase kind, long spentNanos) {
         if (open) {
             phases.add(kind, spentNanos);
@@ -236,7 +246,7 @@ public final class CallLedger {
         }
     }
 
-    /** Starts an operation for which the call's thread does not wait. Any thread may call this. */
+    /** Records the start of an operation that does not block the thread of the call. Any thread may call this. */
     public void beganElsewhere(Phase kind) {
         if (open) {
             whole().others().count(kind, 1);
@@ -244,9 +254,9 @@ public final class CallLedger {
     }
 
     /**
-     * Ends an operation of {@link #beganElsewhere}. Any thread may call this.
+     * Records the end of an operation that was started with {@link #beganElsewhere}. Any thread may call this.
      *
-     * @param name as for {@link #leave(Phase, String)}
+     * @param name as in {@link #leave(Phase, String)}
      */
     public void endedElsewhere(Phase kind, long spentNanos, @Nullable String name) {
         if (!open || whole().ended) {
@@ -259,14 +269,14 @@ public final class CallLedger {
     }
 
     /**
-     * Creates a ledger for a part of the call. The calling thread works on this part while the call's own thread does
-     * something else. {@link #join()} adds it to the ledger of the whole call. Any thread may call this.
+     * Creates a ledger for a part of the call. The calling thread runs this part while the thread of the call does
+     * something else. {@link #join()} adds the part to the ledger of the whole call. Any thread may call this.
      */
     public CallLedger child() {
         return child(idleNanos());
     }
 
-    /** @param idleBefore the idle time of the whole call when it started to depend on the part */
+    /** @param idleBefore the idle time of the whole call when the part was submitted or created, in nanoseconds */
     CallLedger child(long idleBefore) {
         if (!open) {
             return NONE;
@@ -278,15 +288,15 @@ public final class CallLedger {
         return part;
     }
 
-    /** The parts of this call that other threads work on now, 64 at most. Any thread may call this. */
+    /** The parts of this call that other threads are running now, at most 64. Any thread may call this. */
     public List<CallLedger> parts() {
         OtherThreads known = whole().others;
         return known == null ? List.of() : known.parts();
     }
 
     /**
-     * The total time in which the thread of the call ran no operation. In this time the thread may have waited for
-     * others.
+     * The total time in which the thread of the call ran no operation, in nanoseconds. During this time the thread may
+     * have waited for other threads.
      */
     long idleNanos() {
         if (!open) {
@@ -302,7 +312,7 @@ public final class CallLedger {
         return phases.clock().nanoTime();
     }
 
-    /** Whether both ledgers record the same call, or parts of it. */
+    /** Whether both ledgers record the same call or parts of the same call. */
     boolean isOfSameCall(CallLedger other) {
         return open && whole() == other.whole();
     }
@@ -312,11 +322,11 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the record of a part to the ledger of the whole call, at the end of the part or of the call. May be called
-     * several times, by the thread that writes the part. Does nothing for a whole call.
+     * Adds the times and counts of this part to the ledger of the whole call. The thread that writes the part calls
+     * this when the part or the call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
      *
-     * <p>A call does not wait for its parts while its own thread runs operations. Hence a part counts only for the time
-     * in which the call's thread was idle, and not at all after the call was answered.
+     * <p>While the thread of the call runs an operation, the call does not wait for its parts. Therefore a part adds
+     * at most the time in which the thread of the call was idle, and nothing after the call was answered.
      */
     public void join() {
         if (parent == null) {
@@ -330,7 +340,7 @@ public final class CallLedger {
         phases.moveTo(parent.others(), parent.ended ? 0 : Math.max(0, share));
     }
 
-    /** Adds a part to the whole call. Its thread does no further work for the call. */
+    /** Adds this part of a call to the whole call for the last time, and removes the part from {@link #parts()}. */
     public void joinAndLeave() {
         if (parent != null) {
             join();
@@ -338,7 +348,10 @@ public final class CallLedger {
         }
     }
 
-    /** Adds the part that this thread works on. Called when the call ends on this thread. */
+    /**
+     * Adds the part that the current thread works on to this call, if it is a part of this call. Called when the call
+     * ends on the current thread.
+     */
     public void joinPresentPart() {
         CallLedger ofThread = current();
         if (ofThread.parent == this) {
@@ -362,11 +375,12 @@ public final class CallLedger {
     }
 
     /**
-     * The time spent in this phase, including the current stretch and other threads. Operations inside a phase do not
-     * count for it. The work of other threads explains {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, in which the
-     * call's thread may wait for them, and is subtracted from these. Any thread may call this.
+     * The time that all threads spent in the given phase until {@code now}, in nanoseconds. The time of a phase
+     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN} the thread of the call may
+     * wait for other threads. The time of those threads is therefore subtracted, first from {@code UNATTRIBUTED} and
+     * then from {@code OWN}. Any thread may call this.
      *
-     * @param now the current time on the clock
+     * @param now the current time on the clock of the ledger
      */
     public long nanos(Phase kind, long now) {
         long own = ofThread(kind, now);
@@ -384,31 +398,28 @@ public final class CallLedger {
         };
     }
 
-    /** The time that the thread of this ledger spent in the phase. */
+    /** The time that the thread of this ledger spent in the phase, in nanoseconds. */
     private long ofThread(Phase kind, long now) {
         return open ? phases.nanos(kind, now) : 0;
     }
 
-    /**
-     * The number of operations of this kind that have started, including those of other threads. Any thread may call
-     * this.
-     */
+    /** The number of operations of the given kind that all threads have started. Any thread may call this. */
     public int count(Phase kind) {
         OtherThreads known = others;
         return phases.counted(kind) + (known == null ? 0 : known.count(kind));
     }
 
-    /** The current phase. Any thread may call this. */
+    /** The phase in which the thread of this ledger is now. Any thread may call this. */
     public Phase phase() {
         return phases.phase();
     }
 
     /**
-     * A consistent snapshot of the current phase and its start. Any thread may call this.
+     * Returns a consistent snapshot of the current phase and its start. Any thread may call this.
      *
-     * @param method the method's name, for the reader
-     * @param runningNanos the time that the call has run
-     * @param now the current time on the clock
+     * @param method the name of the called method
+     * @param runningNanos the time since the call was received, in nanoseconds
+     * @param now the current time on the clock of the ledger
      */
     public RunningCall look(String method, long runningNanos, long now) {
         return phases.look(

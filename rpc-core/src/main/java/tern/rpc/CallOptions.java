@@ -15,7 +15,7 @@ public final class CallOptions {
 
     private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null, null, null);
 
-    /** The header that contains a tag. Dubbo uses an attachment of the same name. */
+    /** The header that contains the tag of a call. Dubbo uses an attachment of the same name. */
     private static final String TAG = "dubbo.tag";
 
     private final Metadata headers;
@@ -47,20 +47,23 @@ public final class CallOptions {
         return NONE;
     }
 
-    /** Adds a header, besides the headers set before. */
+    /** Adds a header. Headers that were added before are kept, including those of the same name. */
     public CallOptions header(String name, String value) {
         return withHeaders(headers.copy().add(name, value));
     }
 
-    /** Adds a binary header, besides the headers set before. The array is not copied. */
+    /**
+     * Adds a binary header. Headers that were added before are kept, including those of the same name. The array is
+     * not copied.
+     */
     public CallOptions header(String name, byte[] value) {
         return withHeaders(headers.copy().add(name, value));
     }
 
     /**
-     * Replaces the configured timeout. The deadline of a call being served still applies.
+     * Replaces the configured timeout. If the calling thread serves a call, the deadline of that call still applies.
      *
-     * @param timeout above zero
+     * @param timeout a positive duration
      */
     public CallOptions timeout(Duration timeout) {
         if (timeout.isNegative() || timeout.isZero()) {
@@ -80,7 +83,7 @@ public final class CallOptions {
         return new CallOptions(metadata, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Sends calls to providers with this tag, such as {@code gray} (docs/cluster.md). */
+    /** Sends calls to providers that have this tag, such as {@code gray} (docs/cluster.md). */
     public CallOptions tag(String tag) {
         Metadata changed = headers.copy();
         changed.remove(TAG);
@@ -88,26 +91,29 @@ public final class CallOptions {
     }
 
     /**
-     * Sets the key of calls for consistent hashing. Calls with equal keys go to the same provider. It takes precedence
-     * over the argument that the reference names.
+     * Sets the key by which consistent hashing chooses a provider. Calls with equal keys go to the same provider. The
+     * key takes precedence over the argument that the settings of the reference name.
      *
-     * @param key a text or a number, or any value whose hash code is equal in all processes
+     * @param key a string, a number, or a value whose hash code is the same in all processes
      */
     public CallOptions key(Object key) {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Lets calls that find no provider wait for one within their deadline, instead of failing at once. */
+    /** Lets calls that find no provider wait for one until their deadline, instead of failing at once. */
     public CallOptions waitForReady() {
         return waitForReady(true);
     }
 
-    /** Sets whether calls that find no provider wait for one. Takes precedence over settings of method and reference. */
+    /**
+     * Sets whether calls that find no provider wait for one. Takes precedence over the settings of the method and the
+     * reference.
+     */
     public CallOptions waitForReady(boolean wait) {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, wait);
     }
 
-    /** Compresses requests if the protocol can: gzip on Triple, nothing on dubbo. */
+    /** Compresses requests if the protocol supports it: with gzip on Triple, not at all on dubbo. */
     public CallOptions compressed() {
         return compressed(true);
     }
@@ -117,26 +123,26 @@ public final class CallOptions {
     }
 
     /**
-     * Adds a consumer of the headers of each answer. It runs before the result is returned, on the thread that
-     * completes the call. For a stream it runs before the first answer. On the dubbo protocol the headers are the
-     * attachments of the answer.
+     * Sets the consumer of response headers. It runs on the thread that completes the call, before the result is
+     * returned; for a stream, before the first answer. On the dubbo protocol the headers are the attachments of the
+     * answer.
      */
     public CallOptions onResponseHeaders(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, consumer, responseTrailers, key, waitForReady);
     }
 
     /**
-     * Adds a consumer of the trailers of each answer, including an {@link RpcException}. It runs on the thread that
-     * completes the call. On the dubbo protocol the trailers are the attachments of the answer.
+     * Sets the consumer of response trailers, which also gets the trailers of an {@link RpcException}. It runs on the
+     * thread that completes the call. On the dubbo protocol the trailers are the attachments of the answer.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, responseHeaders, consumer, key, waitForReady);
     }
 
     /**
-     * Returns a proxy whose calls have these options. This is cheap and does not change the given proxy.
+     * Returns a new proxy whose calls have these options. The given proxy does not change. Creating a proxy is cheap.
      *
-     * @throws IllegalArgumentException if the object is not a proxy made by Tern
+     * @throws IllegalArgumentException if the object is not a proxy created by Tern
      */
     @SuppressWarnings("unchecked")
     public <T> T on(T proxy) {
@@ -158,17 +164,17 @@ public final class CallOptions {
         return limit == null ? null : limit.value();
     }
 
-    /** The timeout with its origin, for messages; null if the configured timeout applies. */
+    /** The timeout and where it was set, for error messages; null if the configured timeout applies. */
     public @Nullable TimeLimit limit() {
         return limit;
     }
 
-    /** The key for consistent hashing; null if the reference decides. */
+    /** The key for consistent hashing; null if the settings of the reference determine the key. */
     public @Nullable Object key() {
         return key;
     }
 
-    /** Whether calls wait for a provider; null if settings decide. */
+    /** Whether calls wait for a provider; null if the settings of the method or the reference decide. */
     public @Nullable Boolean isWaitingForReady() {
         return waitForReady;
     }
@@ -185,7 +191,7 @@ public final class CallOptions {
         return responseTrailers;
     }
 
-    /** Implemented by the handlers of Tern's proxies. */
+    /** Implemented by the invocation handlers of Tern's proxies. */
     public interface Target {
         /** Returns a proxy of the same service whose calls have the given options. */
         Object with(CallOptions options);

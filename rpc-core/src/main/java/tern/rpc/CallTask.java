@@ -5,10 +5,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
 /**
- * A task that another thread runs for a call. The call is that of the thread that creates the task. The time until a
- * thread takes it counts as {@link Phase#EXECUTOR}, and its operations count for the call. Unlike {@link
- * ServerContext#wrap}, it hands over only the ledger. A task that continues after its call is therefore not subject to
- * the call's deadline or cancellation.
+ * A task that another thread runs for a call. The call is the one that the creating thread works on. The time until a
+ * thread starts the task counts towards {@link Phase#EXECUTOR}, and the task's operations count towards the call.
+ * Unlike {@link ServerContext#wrap}, this class propagates only the ledger. Therefore a task that runs longer than its
+ * call is not subject to the deadline or cancellation of the call.
  */
 public final class CallTask implements Runnable {
 
@@ -27,7 +27,8 @@ public final class CallTask implements Runnable {
     }
 
     /**
-     * Wraps a task for the call of the current thread; returns it unchanged if there is no call.
+     * Wraps a task so that its work is recorded for the call of the current thread. Returns the task unchanged if
+     * there is no call or the task is already wrapped.
      *
      * @param executor the name of the executor, for diagnoses
      */
@@ -36,7 +37,7 @@ public final class CallTask implements Runnable {
         return call.isOpen() && !(task instanceof CallTask) ? new CallTask(task, call, executor) : task;
     }
 
-    /** Wraps a task with a result. */
+    /** Wraps a task that returns a result, as {@link #of} does. */
     public static <T> Callable<T> ofResult(Callable<T> task, String executor) {
         CallLedger call = CallLedger.current();
         if (!call.isOpen()) {
@@ -83,7 +84,10 @@ public final class CallTask implements Runnable {
         }
     }
 
-    /** Runs the task on the calling thread, because the executor is full. */
+    /**
+     * Runs the task on a thread that already works on the call, because a full executor runs tasks on the submitting
+     * thread.
+     */
     private void runByCaller(CallLedger ledger) {
         Phase outer = ledger.enter(Phase.CALLER_RUNS);
         try {

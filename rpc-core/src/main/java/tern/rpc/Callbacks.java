@@ -12,10 +12,7 @@ import java.util.EventListener;
 import java.util.List;
 import java.util.concurrent.Callable;
 
-/**
- * Recognizes callback interfaces. They are not supported, because a callback would require calls from the server to the
- * caller.
- */
+/** Recognizes callback interfaces. Tern does not support them, because the server would have to call the client. */
 final class Callbacks {
 
     private static final List<Class<?>> OF_THE_JDK =
@@ -23,7 +20,7 @@ final class Callbacks {
 
     private Callbacks() {}
 
-    /** Whether the type is a callback interface or has one as an element. */
+    /** Whether the type is a callback interface, or an array or a generic type that contains one. */
     static boolean isIn(Type type) {
         if (type instanceof Class<?> plain) {
             return plain.isArray() ? isIn(plain.getComponentType()) : isCallback(plain);
@@ -51,12 +48,14 @@ final class Callbacks {
                 && (type.isAnnotationPresent(FunctionalInterface.class) || isOnlyTold(type));
     }
 
-    /** Whether the type belongs to a library, such as protobuf. Such types never count as callbacks. */
+    /** Whether the type belongs to the JDK or to protobuf. Types of these libraries are never treated as callbacks. */
     private static boolean isOfAnyLibrary(Class<?> type) {
         return type.getName().startsWith("java") || type.getName().startsWith("com.google.protobuf.");
     }
 
-    /** Whether the interface is a listener: it has at least one method, and all methods return void. */
+    /**
+     * Whether the interface is a listener: it has at least one abstract method, and all abstract methods return void.
+     */
     private static boolean isOnlyTold(Class<?> type) {
         List<Method> open = Arrays.stream(type.getMethods())
                 .filter(method -> Modifier.isAbstract(method.getModifiers()))

@@ -5,22 +5,22 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time on the monotonic clock after which the caller no longer waits. The remaining time is sent with the call. The
- * deadline is propagated to every call made while serving this one.
+ * The time on a monotonic clock at which a caller stops waiting for its call. The client sends the remaining time with
+ * the call. The calls that a server makes while it serves a call inherit the deadline of that call.
  */
 public final class Deadline {
 
     private static final Deadline NONE = new Deadline(0, null);
 
     private final long nanoTime;
-    private final @Nullable Object origin; // a TimeLimit, or the method of the served call that propagated the deadline
+    private final @Nullable Object origin; // a TimeLimit, or the served method that propagated the deadline
 
     private Deadline(long nanoTime, @Nullable Object origin) {
         this.nanoTime = nanoTime;
         this.origin = origin;
     }
 
-    /** No limit. */
+    /** A deadline that never expires. */
     public static Deadline none() {
         return NONE;
     }
@@ -33,18 +33,18 @@ public final class Deadline {
      * Creates the deadline of a call that starts now.
      *
      * @param now the current time on the clock of the call, normally {@link System#nanoTime()}
-     * @param limit the origin that messages name
+     * @param limit the time limit; error messages contain it
      */
     public static Deadline of(long now, TimeLimit limit) {
         return new Deadline(now + limit.value().toNanos(), limit);
     }
 
-    /** The same deadline, propagated to the calls made while serving this method. */
+    /** Returns this deadline as propagated to the calls that are made while the given method is served. */
     public Deadline handedOnBy(MethodDescriptor served) {
         return this == NONE ? this : new Deadline(nanoTime, served);
     }
 
-    /** Creates a deadline counted from now on {@link System#nanoTime()}. */
+    /** Creates a deadline that expires after the given time on the clock {@link System#nanoTime()}. */
     public static Deadline after(Duration timeout) {
         return at(System.nanoTime() + timeout.toNanos());
     }
@@ -53,12 +53,12 @@ public final class Deadline {
         return this != NONE;
     }
 
-    /** The time of the deadline on the clock. Valid only if {@link #isLimited()}. */
+    /** The time of the deadline on the monotonic clock. Meaningful only if {@link #isLimited()} returns true. */
     public long nanoTime() {
         return nanoTime;
     }
 
-    /** The remaining time: negative after the deadline, {@link Long#MAX_VALUE} without a limit. */
+    /** The remaining time in nanoseconds: negative after the deadline, {@link Long#MAX_VALUE} without a limit. */
     public long remainingNanos(long now) {
         return this != NONE ? nanoTime - now : Long.MAX_VALUE;
     }
@@ -67,7 +67,7 @@ public final class Deadline {
         return this != NONE && nanoTime - now <= 0;
     }
 
-    /** The earlier of the two deadlines. */
+    /** Returns the earlier of this deadline and the given one. */
     public Deadline earlier(Deadline other) {
         if (other == NONE) {
             return this;
@@ -76,9 +76,10 @@ public final class Deadline {
     }
 
     /**
-     * The time that the call had and the origin of the limit, for messages: {@code 500 ms (rpc.client.timeout)}.
+     * The time limit of the call and where it was set, for error messages: {@code 500 ms (rpc.client.timeout)}.
      *
-     * @param began the start of the call or of its current attempt; used if the time limit is not known
+     * @param began the start of the call or of its current attempt; used only if the deadline was not created from a
+     *     time limit
      */
     public String describe(long began) {
         return origin instanceof TimeLimit
@@ -86,7 +87,7 @@ public final class Deadline {
                 : TimeUnit.NANOSECONDS.toMillis(Math.max(0, nanoTime - began)) + " ms (" + origin() + ")";
     }
 
-    /** The origin of the limit, for messages, with the time if it is known. */
+    /** Where the limit was set, for error messages. Includes the duration if it is known. */
     public String origin() {
         if (origin == null) {
             return "its own deadline";
@@ -96,7 +97,10 @@ public final class Deadline {
                 : "the remaining time of " + origin + ", the served call";
     }
 
-    /** The setting of the limit; null if the deadline was propagated or created in another way. */
+    /**
+     * The time limit from which this deadline was created; null if the deadline was propagated or created in another
+     * way.
+     */
     public @Nullable TimeLimit limit() {
         return origin instanceof TimeLimit limit ? limit : null;
     }

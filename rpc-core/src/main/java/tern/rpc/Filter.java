@@ -4,17 +4,19 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Code that runs around every call. It can inspect or change the call, answer it itself, or pass it to {@code next} and
- * inspect the answer. Runs on the caller's thread (client) or a worker thread (server), in many threads at once.
+ * Code that runs around every call. It can inspect or change the call, answer it itself, or pass it to {@code next}
+ * and inspect the answer. It runs on the caller's thread (client) or on a worker thread (server), on many threads at
+ * once.
  *
- * <p>A stream is one call too. Its stage completes at the end of the stream, and {@code next} may be called once.
+ * <p>A stream passes through the filters as one call. Its stage completes when the stream ends, and the filter may
+ * call {@code next} only once.
  */
 @FunctionalInterface
 public interface Filter {
 
     CompletionStage<Response> invoke(Invocation call, Invoker next);
 
-    /** Chains the filters. The first filter of the list is the outermost. */
+    /** Chains the filters around the invoker {@code last}. The first filter in the list is the outermost. */
     static Invoker chain(List<? extends Filter> filters, Invoker last) {
         Invoker chain = last;
         for (int i = filters.size() - 1; i >= 0; i--) {

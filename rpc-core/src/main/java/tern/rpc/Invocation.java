@@ -3,8 +3,8 @@ package tern.rpc;
 import java.util.concurrent.Executor;
 
 /**
- * One call as filters see it, on the client before it is sent and on the server before the method runs. Filters may
- * change its metadata until they pass the call on. To change anything else, they pass on a copy.
+ * A call as filters see it: on the client before the call is sent, on the server before the method runs. A filter may
+ * change the metadata before it passes the call on. To change anything else, the filter passes on a copy.
  */
 public final class Invocation {
 
@@ -17,8 +17,8 @@ public final class Invocation {
     private final CallOptions options;
 
     /**
-     * @param executor runs the steps after the answer has arrived; if the calling thread waits for the answer, its own
-     *     executor
+     * @param executor decodes the answer and completes stages. If the calling thread blocks until the answer arrives,
+     *     this executor runs tasks on the calling thread
      */
     public Invocation(
             ServiceKey service,
@@ -48,7 +48,7 @@ public final class Invocation {
         this.options = options;
     }
 
-    /** The interface, group and version. */
+    /** The interface, group and version of the called service. */
     public ServiceKey service() {
         return service;
     }
@@ -58,8 +58,8 @@ public final class Invocation {
     }
 
     /**
-     * The arguments as in the Java signature. The array is not a copy. For a streaming method they include the
-     * publisher of requests and the observer of answers, which a filter may wrap.
+     * The arguments in the order of the Java signature. The array is not a copy. For a streaming method, it includes
+     * the publisher of requests and the observer of answers, both of which a filter may wrap.
      */
     public Object[] arguments() {
         return arguments;
@@ -74,17 +74,20 @@ public final class Invocation {
         return deadline;
     }
 
-    /** The executor that decodes answers and completes stages. Never an event loop. */
+    /** The executor that decodes answers and completes stages. It never runs them on an event loop. */
     public Executor executor() {
         return executor;
     }
 
-    /** Whether requests are compressed, if the protocol can. */
+    /** Whether requests are compressed if the protocol supports compression. */
     public boolean isCompressed() {
         return options.isCompressed();
     }
 
-    /** The options of the proxy that makes the call. Filters may have changed headers and timeout since. */
+    /**
+     * The options of the proxy that makes the call. Filters may have replaced the headers and the timeout for this
+     * call.
+     */
     public CallOptions options() {
         return options;
     }
@@ -108,7 +111,7 @@ public final class Invocation {
                         service, method, arguments, metadata, deadline, executor, options.compressed(compressed));
     }
 
-    /** The name of the call, without its arguments. */
+    /** Returns the name of the service and the method, without arguments. */
     @Override
     public String toString() {
         return method.fullName();

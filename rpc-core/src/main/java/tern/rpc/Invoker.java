@@ -2,13 +2,13 @@ package tern.rpc;
 
 import java.util.concurrent.CompletionStage;
 
-/** Executes a call: takes the invocation and returns its response. */
+/** Executes calls. Each filter passes its call to an invoker: the next filter or the last step. */
 @FunctionalInterface
 public interface Invoker {
 
     /**
-     * Executes the call without blocking for the answer. A failure completes the stage with an {@link RpcException} or
-     * with the exception of the method.
+     * Executes the call without blocking until the answer arrives. If the call fails, the stage completes with an
+     * {@link RpcException} or with the exception that the method threw.
      */
     CompletionStage<Response> invoke(Invocation call);
 }

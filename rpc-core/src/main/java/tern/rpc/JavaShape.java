@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** The form of one or many messages in a Java signature. */
+/** How the messages of one direction appear in a Java signature. */
 public enum JavaShape {
     /** The value itself. */
     VALUE,
@@ -33,24 +33,28 @@ public enum JavaShape {
         if (type == StreamObserver.class) {
             return OBSERVER;
         }
-        return switch (type.getName()) { // compared by name, because Reactor is optional
+        return switch (type.getName()) { // Reactor is an optional dependency, so its types are compared by name
             case REACTOR + "Mono" -> MONO;
             case REACTOR + "Flux" -> FLUX;
             default -> VALUE;
         };
     }
 
-    /** Whether the form stands for any number of messages. */
+    /** Whether the Java type represents any number of messages. */
     public boolean isStream() {
         return this == PUBLISHER || this == FLUX || this == OBSERVER;
     }
 
-    /** Whether the form stands for one message that is completed later. */
+    /** Whether the Java type represents a single message that becomes available later. */
     public boolean isLater() {
         return this == STAGE || this == MONO;
     }
 
-    /** The type of the messages. */
+    /**
+     * Returns the type of one message, without its wrapper.
+     *
+     * @param position the place in the interface, for error messages
+     */
     Type element(Type declared, String position) {
         if (this == VALUE) {
             return declared;

@@ -8,19 +8,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The headers of a request or a response. Dubbo calls them attachments. Values are text or binary. Names keep their
- * spelling and are compared without regard to the case of ASCII letters. A name may occur several times. Not
- * thread-safe: it is filled before the call is sent and read after the answer arrived.
+ * spelling; comparisons ignore the case of ASCII letters. A name may occur several times. Not thread-safe.
  *
- * <p>On HTTP (gRPC, Triple, Connect, JSON) names of binary values end in {@code -bin}; the suffix is added if it is
- * missing. The dubbo protocol needs no suffix. A binary value is therefore found by its name with and without {@code
- * -bin} on every protocol. A text and a binary value do not hide each other.
+ * <p>On HTTP protocols (gRPC, Triple, Connect, JSON), the name of a binary value ends in {@code -bin}; Tern appends a
+ * missing suffix. The dubbo protocol needs no suffix. Therefore a binary value is found by its name with and without
+ * {@code -bin}, on every protocol. If a text value and a binary value have the same name, {@link #get} still finds the
+ * text and {@link #getBytes} the bytes.
  */
 public final class Metadata {
 
     private static final Object[] NOTHING = {};
     private static final String BINARY = "-bin";
 
-    /** Names and values alternate. A value is a String or a byte[]. */
+    /** Contains names and values alternately. A value is a String or a byte[]. */
     private Object[] pairs = NOTHING;
 
     private int used;
@@ -32,29 +32,29 @@ public final class Metadata {
         pairs = new Object[values * 2];
     }
 
-    /** Replaces every value of this name. */
+    /** Replaces all values of this name. */
     public Metadata put(String name, String value) {
         return replace(name, value);
     }
 
-    /** Replaces every value of this name. The array is not copied. */
+    /** Replaces all values of this name. The array is not copied. */
     public Metadata put(String name, byte[] value) {
         return replace(name, value);
     }
 
-    /** Adds one more value of this name. */
+    /** Adds another value of this name. */
     public Metadata add(String name, String value) {
         append(name, value);
         return this;
     }
 
-    /** Adds one more value of this name. The array is not copied. */
+    /** Adds another value of this name. The array is not copied. */
     public Metadata add(String name, byte[] value) {
         append(name, value);
         return this;
     }
 
-    /** The last text value, or null if there is none. */
+    /** The last text value of this name; null if there is none. */
     public @Nullable String get(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof String text && isNamed(i, name)) {
@@ -64,7 +64,7 @@ public final class Metadata {
         return null;
     }
 
-    /** The last binary value, or null if there is none. The array is not copied. */
+    /** The last binary value of this name; null if there is none. The array is not copied. */
     public byte @Nullable [] getBytes(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof byte[] bytes && isNamed(i, name)) {
@@ -74,7 +74,7 @@ public final class Metadata {
         return null;
     }
 
-    /** Every text value of this name, in order. */
+    /** Returns all text values of this name, in the order in which they were added. */
     public List<String> getAll(String name) {
         List<String> all = new ArrayList<>();
         for (int i = 0; i < used; i += 2) {
@@ -85,7 +85,7 @@ public final class Metadata {
         return all;
     }
 
-    /** The number of text and binary values of this name. */
+    /** Returns the number of text and binary values of this name. */
     public int count(String name) {
         int count = 0;
         for (int i = 0; i < used; i += 2) {
@@ -103,7 +103,7 @@ public final class Metadata {
         return false;
     }
 
-    /** Removes every value of this name. */
+    /** Removes all values of this name. */
     public void remove(String name) {
         int kept = 0;
         for (int i = 0; i < used; i += 2) {
@@ -115,7 +115,7 @@ public final class Metadata {
         cut(kept);
     }
 
-    /** Removes every value whose name matches the condition. */
+    /** Removes all values whose name satisfies the condition. */
     public void removeIf(Predicate<String> condition) {
         int kept = 0;
         for (int i = 0; i < used; i += 2) {
@@ -141,19 +141,19 @@ public final class Metadata {
         return used == 0;
     }
 
-    /** The number of values of all names. */
+    /** The total number of values, of all names. */
     public int size() {
         return used / 2;
     }
 
-    /** The names in order. A name is repeated for each of its values. */
+    /** Returns the names in the order of their values. A name is repeated for each of its values. */
     public List<String> names() {
         List<String> names = new ArrayList<>(size());
         forEach((name, value) -> names.add(name));
         return names;
     }
 
-    /** Visits names and values in order. A value is a String or a byte[]. */
+    /** Passes each name with its value to the visitor, in order. A value is a String or a byte[]. */
     public void forEach(Visitor visitor) {
         for (int i = 0; i < used; i += 2) {
             visitor.visit((String) pairs[i], pairs[i + 1]);
@@ -172,7 +172,7 @@ public final class Metadata {
         return copy;
     }
 
-    /** Visits one name with one value. */
+    /** Receives one name with one of its values. */
     @FunctionalInterface
     public interface Visitor {
         /** @param value a String or a byte[] */
@@ -200,7 +200,7 @@ public final class Metadata {
                 || (pairs[index + 1] instanceof byte[] && (isWithSuffix(name, known) || isWithSuffix(known, name)));
     }
 
-    /** Whether the longer name is the shorter one with the suffix of binary values. */
+    /** Whether the longer name consists of the shorter name and the suffix {@code -bin}. */
     private static boolean isWithSuffix(String longer, String shorter) {
         int length = shorter.length();
         return longer.length() == length + BINARY.length()
@@ -209,8 +209,8 @@ public final class Metadata {
     }
 
     /**
-     * Compares ASCII letters without case and all other characters exactly. The Kelvin sign must not equal a K, because
-     * a proxy that filters headers by name treats them as different.
+     * Compares ASCII letters without regard to case, and all other characters exactly. The Kelvin sign (U+212A) must
+     * not equal the letter K, because proxies that filter headers by name treat the two as different.
      */
     private static boolean isAlike(String name, int from, String part) {
         for (int i = 0; i < part.length(); i++) {
@@ -227,7 +227,7 @@ public final class Metadata {
         return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
     }
 
-    /** The names only. Values are left out, because they may be secrets. */
+    /** Returns only the names, because values may be secrets. */
     @Override
     public String toString() {
         return names().toString();

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Describes one method of a service. Created once at start-up. Immutable. */
+/** Describes one method of a service. Descriptors are created at startup. Immutable. */
 public final class MethodDescriptor {
 
     private final ServiceDescriptor service;
@@ -18,7 +18,7 @@ public final class MethodDescriptor {
     private final String fullName;
     private final String label;
 
-    /** @param effects the side effects if they are not declared by {@link RpcMethod} */
+    /** @param effects the side effects of a call, unless {@link RpcMethod} declares fewer */
     MethodDescriptor(
             ServiceDescriptor service, int index, MethodSignature signature, ServiceDescriptor.Effects effects) {
         this.service = service;
@@ -39,7 +39,7 @@ public final class MethodDescriptor {
         return service;
     }
 
-    /** The position in {@link ServiceDescriptor#methods()}. */
+    /** The index of this method in {@link ServiceDescriptor#methods()}. */
     public int index() {
         return index;
     }
@@ -58,12 +58,12 @@ public final class MethodDescriptor {
         return signature.type();
     }
 
-    /** The form of the requests in the Java signature: {@code VALUE}, or a kind of stream. */
+    /** How the requests appear in the Java signature: as a {@code VALUE} or as a kind of stream. */
     public JavaShape requests() {
         return signature.requests();
     }
 
-    /** The form of the answers in the Java signature. */
+    /** How the answers appear in the Java signature. */
     public JavaShape responses() {
         return signature.responses();
     }
@@ -72,7 +72,7 @@ public final class MethodDescriptor {
         return signature.payload();
     }
 
-    /** The types in one request message. For a stream of requests, the one type of its elements. */
+    /** The types of the values in one request message. For a stream of requests, this is the type of one element. */
     public List<ValueType> parameters() {
         return signature.parameters();
     }
@@ -83,8 +83,8 @@ public final class MethodDescriptor {
     }
 
     /**
-     * The type of one answer, without a wrapper such as {@code CompletionStage}, {@code Mono} or {@code Flux}. {@code
-     * void} is kept.
+     * The type of one answer, without a wrapper such as {@code CompletionStage}, {@code Mono} or {@code Flux}. A
+     * {@code void} method has the type {@code void}.
      */
     public ValueType result() {
         return signature.result();
@@ -95,7 +95,7 @@ public final class MethodDescriptor {
         return exceptions;
     }
 
-    /** Whether the method declares this exception. */
+    /** Whether the method declares the class of this exception or a superclass. */
     public boolean declares(Throwable failure) {
         for (Class<?> declared : exceptions) {
             if (declared.isInstance(failure)) {
@@ -105,7 +105,7 @@ public final class MethodDescriptor {
         return false;
     }
 
-    /** Whether the single answer comes later, as a {@code CompletionStage} or a {@code Mono}. */
+    /** Whether the method returns its single answer as a {@code CompletionStage} or a {@code Mono}. */
     public boolean isAsync() {
         return signature.responses().isLater();
     }
@@ -122,22 +122,22 @@ public final class MethodDescriptor {
         return oneWay;
     }
 
-    /** The timeout of {@link RpcMethod#timeout()}; null if it is not set. */
+    /** The timeout set with {@link RpcMethod#timeout()}; null if it is not set. */
     public @Nullable Duration timeout() {
         return signature.timeout();
     }
 
-    /** The concatenated JVM descriptors of the erased parameter types, as in {@code JLjava/lang/String;}. */
+    /** The concatenated JVM descriptors of the erased parameter types, such as {@code JLjava/lang/String;}. */
     public String descriptor() {
         return signature.descriptor();
     }
 
-    /** The name for messages and meters: {@code UserService/getUser}. */
+    /** The name of service and method in error messages and meters: {@code UserService/getUser}. */
     public String fullName() {
         return fullName;
     }
 
-    /** The name as in ledgers and diagnoses: {@code UserService.getUser}. */
+    /** The name of service and method in ledgers and diagnoses: {@code UserService.getUser}. */
     public String label() {
         return label;
     }

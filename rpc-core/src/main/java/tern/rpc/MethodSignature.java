@@ -15,8 +15,8 @@ import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one method of a service interface. Types that cannot be sent are refused with a message that names the method
- * and the position.
+ * The signature of one method of a service. If the Java method has a type that cannot be sent, reading it throws an
+ * exception whose message names the method and the position.
  */
 record MethodSignature(
         String name,
@@ -32,7 +32,9 @@ record MethodSignature(
         String descriptor,
         List<String> warnings) {
 
-    /** Types that work only inside one process, with the type to use instead. */
+    /**
+     * Types that work only within one process. The value of each type is the advice that the error message contains.
+     */
     private static final Map<Class<?>, String> LOCAL_ONLY = Map.of(
             Closeable.class, "pass byte[] or a String",
             BaseStream.class, "pass a List or return a Flow.Publisher",
@@ -105,7 +107,10 @@ record MethodSignature(
                 warnings);
     }
 
-    /** The signature of a method without a Java interface: one message of bytes or protobuf each way. */
+    /**
+     * Creates the signature of a method without a Java interface. Each of its messages is a byte array or a protobuf
+     * message.
+     */
     static MethodSignature of(ServiceDescriptor.Operation operation) {
         String name = operation.name();
         MethodType type = operation.type();

@@ -1,6 +1,6 @@
 package tern.rpc;
 
-/** The number of messages in each direction: the four kinds of calls of gRPC. */
+/** The four kinds of calls of gRPC, which differ in the number of messages in each direction. */
 public enum MethodType {
     /** One request, one answer. */
     UNARY,
@@ -8,15 +8,15 @@ public enum MethodType {
     CLIENT_STREAMING,
     /** One request, many answers. */
     SERVER_STREAMING,
-    /** Independent requests and answers, any number of each. */
+    /** Any number of requests and any number of answers, independent of each other. */
     BIDI_STREAMING;
 
-    /** Whether the caller sends any number of requests. */
+    /** Whether the caller may send any number of requests. */
     public boolean clientStreams() {
         return this == CLIENT_STREAMING || this == BIDI_STREAMING;
     }
 
-    /** Whether the server sends any number of answers. */
+    /** Whether the server may send any number of answers. */
     public boolean serverStreams() {
         return this == SERVER_STREAMING || this == BIDI_STREAMING;
     }

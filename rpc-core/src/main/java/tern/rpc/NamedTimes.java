@@ -5,17 +5,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The times of a call's operations by kind and name. Holds eight names. Beyond that, the name with the shortest time is
- * merged into {@value #OTHERS} of its kind. Thread-safe.
+ * The total durations of a call's operations by kind and name. Holds at most eight entries. If there are more names,
+ * the entry with the shortest time is merged into the entry {@value #OTHERS} of the same kind. Thread-safe.
  */
 public final class NamedTimes {
 
-    /** The name for operations whose own names had no room. */
+    /** The name for all operations whose own names have no entry. */
     public static final String OTHERS = "others";
 
     private static final int PLACES = 8;
 
-    private final Phase[] kinds = new Phase[PLACES]; // guarded by this, like the fields below
+    private final Phase[] kinds = new Phase[PLACES]; // this field and the next ones are guarded by this
     private final @Nullable String[] names = new @Nullable String[PLACES];
     private final int[] counts = new int[PLACES];
     private final long[] nanos = new long[PLACES];
@@ -27,11 +27,11 @@ public final class NamedTimes {
      * The operations of one name.
      *
      * @param count the number of operations that were recorded with the name
-     * @param nanos their total time
+     * @param nanos their total duration in nanoseconds
      */
     public record Entry(Phase kind, String name, int count, long nanos) {}
 
-    /** @param operations 0 for more time of an operation that is counted already */
+    /** @param operations 0 to add time to an operation that is already counted */
     synchronized void add(Phase kind, String name, long spentNanos, int operations) {
         int place = find(kind, name);
         if (place < 0 && size == PLACES) {

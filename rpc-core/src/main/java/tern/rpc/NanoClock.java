@@ -1,10 +1,13 @@
 package tern.rpc;
 
-/** A monotonic clock in nanoseconds. Only differences are meaningful. Tests use a clock that they set themselves. */
+/**
+ * A monotonic clock in nanoseconds. Only differences between its times are meaningful. Tests use a clock that they
+ * advance themselves.
+ */
 @FunctionalInterface
 public interface NanoClock {
 
-    /** {@link System#nanoTime()}. */
+    /** The clock {@link System#nanoTime()}. */
     NanoClock SYSTEM = System::nanoTime;
 
     long nanoTime();

@@ -4,15 +4,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** The work of other threads for one call: the sums by phase, and the parts that run now. Thread-safe. */
+/**
+ * The work that other threads do for one call: the total times and counts by phase, and the parts that are running
+ * now. Thread-safe.
+ */
 final class OtherThreads {
 
-    /** Maximum number of listed parts. Further parts of the call are not listed. */
+    /** Maximum number of parts in the list. Further parts of the call are not listed. */
     private static final int MAX_PARTS = 64;
 
     private static final int PHASES = Phase.values().length;
 
-    // nanoseconds by phase, followed by counts by phase
+    // The first half contains the nanoseconds of each phase, the second half the number of operations of each phase.
     private final AtomicLongArray sums = new AtomicLongArray(2 * PHASES);
     private final List<CallLedger> parts = new ArrayList<>(2); // guarded by this
 
@@ -32,7 +35,7 @@ final class OtherThreads {
         return (int) sums.get(PHASES + kind.ordinal());
     }
 
-    /** The total time of all phases. */
+    /** The total time of all phases in nanoseconds. */
     long allNanos() {
         long all = 0;
         for (int i = 0; i < PHASES; i++) {

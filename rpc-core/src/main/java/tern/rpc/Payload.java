@@ -2,11 +2,11 @@ package tern.rpc;
 
 import java.util.List;
 
-/** The kind of a method's messages. It decides their encoding. */
+/** The kind of messages that a method uses. It determines how they are encoded. */
 public enum Payload {
     /** Java values. */
     JAVA,
-    /** One protobuf message each way. */
+    /** One protobuf message in each direction. */
     PROTOBUF,
     /** Bytes that the service encodes and decodes itself. */
     RAW;
@@ -29,7 +29,9 @@ public enum Payload {
                 + " takes one protobuf message, or nothing, and returns one, or has none at all");
     }
 
-    /** Compares by name, because protobuf is optional. */
+    /**
+     * Whether the type is a protobuf message. Types are compared by name, because protobuf is an optional dependency.
+     */
     static boolean isMessage(Class<?> type) {
         for (Class<?> parent : type.getInterfaces()) {
             if (parent.getName().equals(MESSAGE) || isMessage(parent)) {

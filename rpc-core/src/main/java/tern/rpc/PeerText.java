@@ -4,8 +4,8 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes text from a peer safe for logs and exception messages. The result has no line breaks and no marks that reorder
- * the surrounding text (right-to-left writing), and its length is limited.
+ * Makes text from a peer safe for logs and exception messages. The result contains no line breaks and no characters
+ * that reorder the surrounding text, such as the marks for right-to-left writing. Its length is limited.
  */
 public final class PeerText {
 
@@ -16,12 +16,12 @@ public final class PeerText {
 
     private PeerText() {}
 
-    /** Makes a name safe, such as that of a service, method or header. Keeps at most 200 characters. */
+    /** Makes the name of a service, a method or a header safe. Keeps at most 200 characters. */
     public static String name(@Nullable String name) {
         return name == null ? "null" : escaped(name, MAX_NAME);
     }
 
-    /** Makes a sentence safe. Keeps at most 8,192 characters. */
+    /** Makes a longer text safe. Keeps at most 8,192 characters. */
     public static String text(String text) {
         return escaped(text, MAX_TEXT);
     }
@@ -72,8 +72,8 @@ public final class PeerText {
     }
 
     /**
-     * Whether the character is harmless. Format characters are not: they include the marks for right-to-left writing
-     * (Unicode, UAX 9) and characters without width.
+     * Whether the character is harmless in a log. Format characters are not: they include the marks for right-to-left
+     * writing (Unicode, UAX 9) and zero-width characters.
      */
     private static boolean isHarmless(char one) {
         return switch (Character.getType(one)) {

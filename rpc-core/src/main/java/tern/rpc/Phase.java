@@ -2,42 +2,40 @@ package tern.rpc;
 
 import java.util.Locale;
 
-/** The phases of a served call. They cover its work and its waits. */
+/** The phases of a served call: the work and the waits of which it consists. */
 public enum Phase {
-    /** Waiting for a worker. */
+    /** Waiting for a worker thread. */
     QUEUE,
     /** Decoding the request's arguments. */
     DECODE,
-    /** The service's own code: all time that no other phase counts. */
+    /** Running the service's own code: all time that belongs to no other phase. */
     OWN,
-    /** Waiting for a connection of a JDBC pool. */
+    /** Waiting for a connection from a JDBC pool. */
     JDBC_CONNECTION,
-    /** An SQL statement, up to its result. */
+    /** Executing an SQL statement, until its result arrives. */
     SQL,
-    /** Waiting for a connection of a Redis pool. */
+    /** Waiting for a connection from a Redis pool. */
     REDIS_CONNECTION,
-    /** A Redis command, up to its result. */
+    /** Executing a Redis command, until its result arrives. */
     REDIS,
-    /** Waiting for a connection of an HTTP client's pool. */
+    /** Waiting for a connection from the pool of an HTTP client. */
     HTTP_CONNECTION,
-    /** An HTTP exchange, up to the end of its answer. */
+    /** An HTTP exchange, until the end of the response. */
     HTTP,
-    /** A call to another service. */
+    /** Waiting for the answer of another service. */
     RPC,
-    /** Waiting for a thread of an executor that runs a part of the call. */
+    /** Waiting until a thread of an executor starts a part of the call. */
     EXECUTOR,
-    /** A task of a full pool that the caller must run itself (caller-runs). */
+    /** Running a task on the submitting thread, because the executor is full (caller-runs). */
     CALLER_RUNS,
-    /** Passing a line to the logging system. */
+    /** Passing an event to the logging system. */
     LOGGING,
-    /** Waiting for a result of another thread. */
+    /** Waiting for a result from another thread. */
     UNATTRIBUTED;
 
     private final String key = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
-    /**
-     * Whether the phase is an operation. A call may start several operations of a kind, and their starts are counted.
-     */
+    /** Whether the phase is an operation. A call may start several operations of one kind; the ledger counts them. */
     public boolean isOperation() {
         return switch (this) {
             case QUEUE, DECODE, OWN, UNATTRIBUTED -> false;
@@ -45,7 +43,7 @@ public enum Phase {
         };
     }
 
-    /** The name in meters and log lines: {@code jdbc-connection}. */
+    /** The name of the phase in meters and log lines, such as {@code jdbc-connection}. */
     public String key() {
         return key;
     }

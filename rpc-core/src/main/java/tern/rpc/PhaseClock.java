@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The times and counts of one thread by phase. One thread writes it. Any thread may read it, but may miss a phase that
- * ends while it reads.
+ * Measures the time that one thread spends in each phase, and counts its operations. Only this thread writes; any
+ * thread may read. A phase that ends during a read may be missing from the values read.
  */
 final class PhaseClock {
 
@@ -29,13 +29,13 @@ final class PhaseClock {
     private final NanoClock clock;
     private final long begun;
     private final long[] nanos = new long[PHASES.length];
-    private int @Nullable [] counts; // null until there is an operation
+    private int @Nullable [] counts; // null until the first operation
 
     /**
-     * The phase in the low bits, and above it the start of the phase in nanoseconds since the creation of this clock.
-     * Both are in one word, so a reader gets a consistent pair.
+     * The current phase in the low four bits, and above it the start of this phase in nanoseconds since {@code begun}.
+     * Both are in one field, so that a reader gets a consistent pair.
      */
-    @SuppressWarnings("unused") // accessed by CURRENT
+    @SuppressWarnings("unused") // accessed through CURRENT
     private long current;
 
     PhaseClock(NanoClock clock, long begun, Phase first) {
@@ -48,7 +48,7 @@ final class PhaseClock {
         return clock;
     }
 
-    /** @return the phase before */
+    /** @return the previous phase */
     Phase turnTo(Phase next) {
         long at = clock.nanoTime() - begun;
         long last = current;
@@ -76,12 +76,12 @@ final class PhaseClock {
         return known == null ? 0 : known[kind.ordinal()];
     }
 
-    /** The time in this phase without the current stretch. */
+    /** The time spent in the given phase until the last change of phase, in nanoseconds. */
     long past(Phase kind) {
         return nanos[kind.ordinal()];
     }
 
-    /** The time in this phase including the current stretch. */
+    /** The time spent in the given phase until now, in nanoseconds. */
     long nanos(Phase kind, long now) {
         long last = (long) CURRENT.getAcquire(this);
         long spent = nanos[kind.ordinal()];
@@ -92,7 +92,7 @@ final class PhaseClock {
         return PHASES[(int) ((long) CURRENT.getAcquire(this) & PHASE_MASK)];
     }
 
-    /** A consistent snapshot of the current phase and the time in it. */
+    /** Passes a consistent snapshot to the reader: the current phase and the time since it began. */
     <T> T look(long now, Look<T> reader) {
         long last = (long) CURRENT.getAcquire(this);
         return reader.at(PHASES[(int) last & PHASE_MASK], since(last, now));
@@ -108,7 +108,12 @@ final class PhaseClock {
         return Math.max(0, now - begun - (last >>> PHASE_BITS));
     }
 
-    /** Moves all finished times and counts to the sums of a call that another thread runs. */
+    /**
+     * Moves all recorded times and counts to the totals of a call that another thread runs. The time in
+     * {@link Phase#UNATTRIBUTED} is dropped.
+     *
+     * @param share the fraction of each time that is added to the totals
+     */
     void moveTo(OtherThreads sums, double share) {
         for (Phase kind : PHASES) {
             int i = kind.ordinal();
@@ -123,7 +128,7 @@ final class PhaseClock {
         }
     }
 
-    /** The total of all finished times. */
+    /** The time spent in all phases until the last change of phase, in nanoseconds. */
     long allPast() {
         long all = 0;
         for (long spent : nanos) {

@@ -2,7 +2,7 @@ package tern.rpc;
 
 import org.jspecify.annotations.Nullable;
 
-/** The answer to one call. Filters may change its metadata on the way back to the caller. */
+/** The answer to one call. Filters may change the metadata of the answer before the caller gets it. */
 public final class Response {
 
     private final @Nullable Object value;
@@ -11,7 +11,7 @@ public final class Response {
 
     /**
      * @param headers the headers sent before the value
-     * @param metadata the trailers sent with the end
+     * @param metadata the trailers sent at the end of the response
      */
     public Response(@Nullable Object value, Metadata headers, Metadata metadata) {
         this.value = value;
@@ -19,7 +19,7 @@ public final class Response {
         this.metadata = metadata;
     }
 
-    /** Creates a response without separate headers. */
+    /** Creates a response without headers before the value. */
     public Response(@Nullable Object value, Metadata metadata) {
         this(value, new Metadata(), metadata);
     }
@@ -29,8 +29,8 @@ public final class Response {
     }
 
     /**
-     * The result; null for {@code void} and for a stream of answers. A response of a stream means that the stream has
-     * ended.
+     * The result; null for {@code void} and for a stream of answers. For a stream, the response means only that the
+     * stream has ended.
      */
     public @Nullable Object value() {
         return value;
@@ -41,7 +41,7 @@ public final class Response {
         return headers;
     }
 
-    /** The metadata sent with the end: the trailers of Triple, the attachments of dubbo. */
+    /** The metadata sent at the end of the response: the trailers on Triple, the attachments on dubbo. */
     public Metadata metadata() {
         return metadata;
     }

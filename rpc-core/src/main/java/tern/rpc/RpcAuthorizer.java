@@ -4,40 +4,43 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a call may run, before any of its arguments is created. A stream is checked once, before its first
- * message is decoded. If there are several authorizers, all of them must agree; they are asked in turn. {@code Check}
- * and {@code Watch} of {@code grpc.health.v1.Health} are exempt, because probes have no identity. Calls of unknown
- * services and methods are checked too, so that strangers do not learn which ones exist.
+ * Decides whether a call may run, before any of its arguments is decoded. A stream is checked once, before its first
+ * message is decoded. If there are several authorizers, the server calls them in turn, and all of them must allow the
+ * call. {@code Check} and {@code Watch} of {@code grpc.health.v1.Health} are exempt, because health probes have no
+ * identity. Calls to unknown services and methods are checked too, so that unauthorized callers do not learn which
+ * ones exist.
  *
- * <p>Runs on the worker thread that will run the call, never on an event loop. It may block briefly, for example to
- * read a cache or a directory. The call keeps its worker meanwhile. The time counts towards the deadline. At the
- * deadline the caller is answered in any case. Many threads call it at once.
+ * <p>An authorizer runs on the worker thread that will run the call, never on an event loop. It may block briefly, for
+ * example to read a cache or a directory. The call occupies its worker during this time, which counts towards the
+ * deadline. At the deadline, the server answers the caller even if the authorizer has not returned. Many threads call
+ * an authorizer at once.
  * <pre>{@code
  *
- * @Bean RpcAuthorizer admins() { return call -> { if (call.method().startsWith("delete") && !isAdmin(call.principal()))
+ * @Bean RpcAuthorizer admins() { return call -> { if (call.method().startsWith("delete") &&
+ *     !isAdmin(call.principal()))
  *     { throw RpcAuthorizer.denied(call + " is for administrators"); } return null; }; } }</pre>
  */
 @FunctionalInterface
 public interface RpcAuthorizer {
 
     /**
-     * Returns normally to admit the call.
+     * Checks a call. Returns normally to admit the call, or throws an exception to refuse it.
      *
-     * @return the caller, for {@link ServerContext#principal()} and the next authorizers; null to keep the principal as
-     *     it is
-     * @throws RpcException PERMISSION_DENIED or UNAUTHENTICATED to refuse the call. The caller gets the description and
-     *     learns that the method did not run. Any other exception is a failure of the authorizer: it is logged, and the
-     *     call is refused with INTERNAL
+     * @return the caller, for {@link ServerContext#principal()} and the next authorizers; null to keep the current
+     *     principal
+     * @throws RpcException PERMISSION_DENIED or UNAUTHENTICATED to refuse the call. The caller gets the description
+     *     and learns that the method did not run. Any other exception is a failure of the authorizer: the server logs
+     *     it and refuses the call with INTERNAL
      */
     @Nullable
     Principal authorize(CallHead call);
 
-    /** Creates an exception for a known caller who may not make this call. */
+    /** Creates the exception for a known caller who may not make this call. */
     static RpcException denied(String description) {
         return RpcException.refusal(StatusCode.PERMISSION_DENIED, description, RpcException.Executed.NO);
     }
 
-    /** Creates an exception for an unknown caller. */
+    /** Creates the exception for an unknown caller. */
     static RpcException unauthenticated(String description) {
         return RpcException.refusal(StatusCode.UNAUTHENTICATED, description, RpcException.Executed.NO);
     }

@@ -3,14 +3,15 @@ package tern.rpc;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The failure of a call, unless the method declares an exception for it. Services may throw it to answer with a code of
- * their choice. Callers get it for every failure of the framework, the network or the peer.
+ * The failure of a call, unless the method declares an exception for it. Services may throw it to answer with a code
+ * of their choice. Callers get it for every failure of the framework, the network or the peer.
  *
- * <p>{@link #wasExecuted()} returns whether the method may have run. This and the idempotence of the method decide
- * whether the call may be repeated.
+ * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the idempotence of the method
+ * decide whether the call may be repeated.
  *
- * <p>The description may come from a peer. {@link #getMessage()} and {@link #toString()} contain it {@linkplain
- * PeerText without line breaks and limited in length}. {@link #status()} has the original.
+ * <p>The description may come from a peer. {@link #getMessage()} and {@link #toString()} contain it
+ * {@linkplain PeerText without line breaks and limited in length}. {@link #status()} contains the original
+ * description.
  */
 public class RpcException extends RuntimeException {
 
@@ -18,19 +19,19 @@ public class RpcException extends RuntimeException {
 
     /** Whether the server's method ran. */
     public enum Executed {
-        /** The method did not run. The call may be sent again, to this or another provider. */
+        /** The method did not run. The call may be sent again, to the same provider or another one. */
         NO,
-        /** Unknown, for example after a timeout or a lost connection. */
+        /** It is unknown whether the method ran, for example after a timeout or a lost connection. */
         MAYBE,
-        /** The method ran. Its answer was lost or could not be encoded. */
+        /** The method ran. It reported the failure itself, or its answer was lost or could not be encoded. */
         YES
     }
 
     private final Status status;
     private final Executed executed;
-    private final transient @Nullable Metadata metadata; // transient, so null after deserialization
+    private final transient @Nullable Metadata metadata; // null after deserialization, because it is transient
 
-    /** Creates a failure that a service reports. The method ran. */
+    /** Creates a failure for a service to throw. Its {@link #wasExecuted()} is {@code YES}. */
     public RpcException(StatusCode code, String description) {
         this(code, description, Executed.YES, null);
     }
@@ -39,13 +40,16 @@ public class RpcException extends RuntimeException {
         this(new Status(code, description), executed, cause, new Metadata(), true);
     }
 
-    /** Creates a failure with machine-readable details that a service reports. The method ran. */
+    /**
+     * Creates a failure with machine-readable details for a service to throw. Its {@link #wasExecuted()} is
+     * {@code YES}.
+     */
     public RpcException(Status status) {
         this(status, Executed.YES, null, new Metadata(), true);
     }
 
     /**
-     * Creates a failure from the answer of a server.
+     * Creates the failure that a server sent as its answer.
      *
      * @param metadata the trailers of the answer
      */
@@ -61,13 +65,15 @@ public class RpcException extends RuntimeException {
         this.metadata = metadata;
     }
 
-    /** Creates an expected refusal. It has no stack trace, because it may occur thousands of times a second. */
+    /**
+     * Creates an expected refusal. It has no stack trace, because refusals may occur thousands of times per second.
+     */
     public static RpcException refusal(StatusCode code, String description, Executed executed) {
         return new RpcException(new Status(code, description), executed, null, new Metadata(), false);
     }
 
     /**
-     * Creates a failure from the answer of a server, without a stack trace.
+     * Creates the failure that a server sent as its answer, without a stack trace.
      *
      * @param metadata the trailers of the answer
      */
@@ -83,12 +89,12 @@ public class RpcException extends RuntimeException {
         return status.code();
     }
 
-    /** The trailers of the failure; empty if there were none or if the failure did not come from a server. */
+    /** The trailers sent with the failure; empty if there were none or if the failure did not come from a server. */
     public Metadata metadata() {
         return metadata == null ? new Metadata() : metadata;
     }
 
-    /** Whether the server's method ran. After {@code NO} the call can be repeated safely. */
+    /** Whether the server's method ran. After {@code NO}, repeating the call is safe. */
     public Executed wasExecuted() {
         return executed;
     }

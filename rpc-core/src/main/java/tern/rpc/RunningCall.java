@@ -6,14 +6,14 @@ package tern.rpc;
  * @param method the name of the method, as in {@code OrderService.place}
  * @param threadId the id of the thread that runs the call; {@link #NO_THREAD} if the call continues without a thread
  * @param phase the current phase
- * @param phaseNanos the time in this phase
+ * @param phaseNanos the time since the current phase began
  * @param runningNanos the time since the call was received
- * @param ledger the ledger of the call, which also identifies it
+ * @param ledger the ledger of the call, which also identifies the call
  */
 public record RunningCall(
         String method, long threadId, Phase phase, long phaseNanos, long runningNanos, CallLedger ledger) {
 
-    /** The thread id of an asynchronous method that has returned but whose result is not complete. */
+    /** The thread id of a call whose asynchronous method has returned but whose result is not complete. */
     public static final long NO_THREAD = -1;
 
     public RunningCall withoutThread() {

@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The context of the call that the current thread serves: its caller, metadata and remaining time. It is set around the
- * service's method and its filters. Code on other threads gets it by {@link #wrap(Runnable)}. Thread-safe except for
- * {@link #responseMetadata()}.
+ * The context of the call that the current thread serves: its caller, metadata and remaining time. The service's
+ * method and the server filters can get it. Code on other threads gets it with {@link #wrap(Runnable)}. Thread-safe
+ * except for {@link #responseMetadata()}.
  */
 public final class ServerContext {
 
@@ -26,7 +26,7 @@ public final class ServerContext {
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
     private final ServerContext whole; // the context of the whole call; differs from this only for a wrapped task
-    private @Nullable List<Runnable> listeners; // used only in the context of the whole call; guarded by it
+    private @Nullable List<Runnable> listeners; // used only in the context of the whole call, whose lock guards it
     private volatile boolean cancelled; // used only in the context of the whole call
     private volatile boolean begun; // used only in the context of the whole call
 
@@ -50,7 +50,7 @@ public final class ServerContext {
         this.whole = this;
     }
 
-    /** Creates the context of the same call for another thread. */
+    /** Creates a context of the same call for a task on another thread. */
     private ServerContext(ServerContext whole, CallLedger part) {
         this.principal = whole.principal;
         this.call = whole.call;
@@ -61,10 +61,10 @@ public final class ServerContext {
         this.whole = whole.whole;
     }
 
-    /** The part of a call that the protocol knows and controls. Transports implement it. */
+    /** The part of a call that depends on the protocol. Transports implement it. */
     public interface Exchange {
 
-        /** The name of the protocol in meters: {@code dubbo}. */
+        /** The name of the protocol, as in meters: {@code dubbo}. */
         String protocol();
 
         /** The address of the caller; null if the caller is in the same process. */
@@ -82,39 +82,40 @@ public final class ServerContext {
          */
         default void sendHeaders(Metadata headers) {}
 
-        /** Sets whether later answers are compressed, if the caller accepts it. */
+        /** Sets whether later answers are compressed if the caller accepts compression. */
         default void compressResponse(boolean compressed) {}
 
-        /** Whether the request was compressed. For a stream, this is the last request read. */
+        /** Whether the request was compressed. For a stream, this refers to the last request read. */
         default boolean isRequestCompressed() {
             return false;
         }
     }
 
-    /** The context of the call that this thread serves; null if it serves none. */
+    /** The context of the call that the current thread serves; null if it serves no call. */
     public static @Nullable ServerContext current() {
         return CURRENT.get();
     }
 
     /**
-     * Makes this the current context of the calling thread; null for none.
+     * Sets the current context of the calling thread.
      *
-     * @return the previous context, which the caller restores afterwards
+     * @param context the new context; null for none
+     * @return the previous context; the caller of this method must restore it afterwards
      */
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
         if (context != before) {
-            CURRENT.set(context); // set also for null, because a removed entry would be created anew by every call
+            CURRENT.set(context); // the entry is kept with the value null, because the next call would create it again
         }
         return before;
     }
 
-    /** Records that the filters have passed the call on to the method. Any thread may call this. */
+    /** Records that the filters have passed the call to the method. Any thread may call this. */
     public void methodBegins() {
         whole.begun = true;
     }
 
-    /** Whether the filters have passed the call on to the method. Always false without filters. */
+    /** Whether the filters have passed the call to the method. Always false if the server has no filters. */
     public boolean hasMethodBegun() {
         return whole.begun;
     }
@@ -128,7 +129,7 @@ public final class ServerContext {
     }
 
     /**
-     * Wraps a task for an executor. The time until a thread takes it counts as {@link Phase#EXECUTOR}.
+     * Wraps a task for an executor. The time until a thread starts the task counts towards {@link Phase#EXECUTOR}.
      *
      * @param executor the name of the executor, for diagnoses
      */
@@ -158,7 +159,7 @@ public final class ServerContext {
         }
     }
 
-    /** The ledger of the call, or of the wrapped task. Only the current thread may write it. */
+    /** The ledger of the call or of the wrapped task. Only the current thread may write to it. */
     public CallLedger ledger() {
         return ledger;
     }
@@ -177,8 +178,8 @@ public final class ServerContext {
     }
 
     /**
-     * The headers to send before the first answer (Triple, gRPC, Connect). On the dubbo protocol they are sent with the
-     * answer. Changes after {@link #sendHeaders()} or after the first answer of a stream are lost.
+     * The headers to send before the first answer (Triple, gRPC, Connect). The dubbo protocol sends them with the
+     * answer. Changes after {@link #sendHeaders()} or after the first answer of a stream are not sent.
      */
     public Metadata responseHeaders() {
         return responseHeaders;
@@ -190,21 +191,21 @@ public final class ServerContext {
     }
 
     /**
-     * Sets whether later answers are compressed, if the protocol and the caller support it. The default is the server's
-     * setting.
+     * Sets whether later answers are compressed if the protocol and the caller support it. The default is the setting
+     * of the server.
      */
     public void compressResponse(boolean compressed) {
         exchange.compressResponse(compressed);
     }
 
-    /** Whether the request was compressed. For a stream of requests, this is the last request read. */
+    /** Whether the request was compressed. For a stream of requests, this refers to the last request read. */
     public boolean isRequestCompressed() {
         return exchange.isRequestCompressed();
     }
 
     /**
-     * The metadata to send with the end of the answer, which is a result or an exception: the trailers of Triple and
-     * gRPC, the attachments of dubbo.
+     * The metadata to send at the end of the answer, which is a result or an exception: the trailers on Triple and
+     * gRPC, the attachments on dubbo.
      */
     public Metadata responseMetadata() {
         return responseMetadata;
@@ -225,8 +226,8 @@ public final class ServerContext {
     }
 
     /**
-     * The caller: the principal found by an {@link RpcAuthorizer}, or else the subject of the certificate. Null if
-     * unknown.
+     * The caller: the principal that an {@link RpcAuthorizer} returned, or otherwise the subject of the certificate.
+     * Null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;
@@ -238,16 +239,16 @@ public final class ServerContext {
     }
 
     /**
-     * Whether the caller no longer waits, because the deadline passed, the call was cancelled or the connection was
-     * lost.
+     * Whether the caller has stopped waiting, because the deadline passed, the call was cancelled or the connection
+     * was lost.
      */
     public boolean isCancelled() {
         return whole.cancelled;
     }
 
     /**
-     * Runs the listener when the call is cancelled, or at once if it already was. It runs on the thread that notices
-     * and must not block.
+     * Runs the listener when the call is cancelled, or at once if the call is already cancelled. The listener runs on
+     * the thread that cancels the call and must not block.
      */
     public void onCancel(Runnable listener) {
         synchronized (whole) {
@@ -262,7 +263,7 @@ public final class ServerContext {
         listener.run();
     }
 
-    /** Cancels the call and runs its listeners, because the caller no longer waits for the answer. */
+    /** Cancels the call and runs its listeners. Called when the caller no longer waits for the answer. */
     public void cancel() {
         List<Runnable> told;
         synchronized (whole) {

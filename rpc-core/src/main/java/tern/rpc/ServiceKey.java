@@ -3,13 +3,13 @@ package tern.rpc;
 /**
  * Identifies one export of an interface.
  *
- * @param interfaceName the fully qualified name
- * @param group empty if there is none
- * @param version empty if there is none; a missing version, an empty one and {@code 0.0.0} are equal
+ * @param interfaceName the fully qualified name of the interface
+ * @param group the group; empty for none
+ * @param version the version; empty for none. A missing version, an empty version and {@code 0.0.0} are equal
  */
 public record ServiceKey(String interfaceName, String group, String version) {
 
-    /** The notation for "no version" on the dubbo protocol (docs/wire-protocol.md 0). */
+    /** The value that means "no version" on the dubbo protocol (docs/wire-protocol.md 0). */
     public static final String NO_VERSION = "0.0.0";
 
     public ServiceKey {
@@ -20,7 +20,7 @@ public record ServiceKey(String interfaceName, String group, String version) {
         }
     }
 
-    /** The notation of Dubbo's registries: {@code [group/]interface[:version]}. */
+    /** Returns the key in the notation of Dubbo's registries: {@code [group/]interface[:version]}. */
     @Override
     public String toString() {
         String key = group.isEmpty() ? interfaceName : group + "/" + interfaceName;

@@ -5,9 +5,9 @@ import java.util.List;
 /**
  * A status code with a description.
  *
- * @param description the event, the call and peer, the measured value against the limit, and what to change; may be
- *     empty
- * @param details machine-readable details; sent on Triple, gRPC, gRPC-Web and Connect only
+ * @param description what happened, the call and the peer, the measured value and the limit, and what to change; may
+ *     be empty
+ * @param details machine-readable details; sent only on Triple, gRPC, gRPC-Web and Connect
  */
 public record Status(StatusCode code, String description, List<StatusDetail> details) {
 

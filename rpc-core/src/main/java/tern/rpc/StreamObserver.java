@@ -1,45 +1,46 @@
 package tern.rpc;
 
 /**
- * One direction of a streaming call, as an alternative to {@link java.util.concurrent.Flow}: any number of values, then
- * either {@link #onCompleted} or {@link #onError}, once. Not thread-safe: calls must follow one another.
+ * One direction of a streaming call, as an alternative to {@link java.util.concurrent.Flow}: any number of values,
+ * then either {@link #onCompleted} or {@link #onError}, once. Not thread-safe: its methods must not be called
+ * concurrently.
  *
- * <p>An observer that Tern provides sends values. {@code onNext} encodes on the calling thread and waits while the peer
- * is slow, so that a fast writer cannot fill the memory. It fails with an {@link RpcException} after the end of the
- * call. A worker of the server waits at most one second ({@code rpc.limits.max-stream-wait}), and again one second each
- * time the caller has taken 32 KiB. After that a limited number of bytes is buffered ({@code
- * rpc.limits.max-unsent-per-stream}). Then the stream ends with RESOURCE_EXHAUSTED. To serve slow readers, check {@link
- * #isReady} or return a publisher.
+ * <p>An observer that Tern provides sends values. Its {@code onNext} encodes the value on the calling thread and
+ * blocks while the peer is slow, so that a fast writer cannot fill the memory. After the end of the call,
+ * {@code onNext} throws an {@link RpcException}. On the server, {@code onNext} blocks for at most one second
+ * ({@code rpc.limits.max-stream-wait}), and for one more second each time the caller has read another 32 KiB. After
+ * that, a limited number of bytes is buffered ({@code rpc.limits.max-unsent-per-stream}), and then the stream ends
+ * with RESOURCE_EXHAUSTED. To serve slow readers, check {@link #isReady} or return a publisher.
  *
- * <p>An observer that the application passes to Tern receives values. Tern calls it on a worker thread, one value after
- * the other. Tern requests a limited number of values in advance (at most 256 messages and about 512 KiB), so a slow
- * receiver slows its peer down.
+ * <p>An observer that the application passes to Tern receives values. Tern calls it on a worker thread, with one value
+ * at a time. Tern requests a limited number of values in advance (at most 256 messages and about 512 KiB), so a slow
+ * receiver slows down its peer.
  */
 public interface StreamObserver<T> {
 
     void onNext(T value);
 
-    /** Ends the stream with a failure. Nothing follows. */
+    /** Ends the stream with a failure. No further method is called on this observer. */
     void onError(Throwable failure);
 
-    /** Ends the stream. Nothing follows. */
+    /** Ends the stream. No further method is called on this observer. */
     void onCompleted();
 
-    /** Whether a value can be sent without waiting. Always true for a receiving observer. */
+    /** Whether {@link #onNext} can send a value without blocking. Always true for a receiving observer. */
     default boolean isReady() {
         return true;
     }
 
     /**
-     * Runs the task on a worker thread each time {@link #isReady()} becomes true again, and once at the start. Does
+     * Runs the task on a worker thread once at the start and each time {@link #isReady()} becomes true again. Does
      * nothing for a receiving observer.
      */
     default void onReady(Runnable task) {}
 
     /**
-     * Sets whether later values are compressed, if the protocol and the peer support it. A server may always set this.
-     * A client may set it if the call was made with {@link CallOptions#compressed()}, which compresses from the start.
-     * Does nothing for a receiving observer.
+     * Sets whether later values are compressed if the protocol and the peer support it. A server may always call this.
+     * A client may call it only if the call was made with {@link CallOptions#compressed()}, which compresses values
+     * from the start. Does nothing for a receiving observer.
      */
     default void compress(boolean compressed) {}
 }

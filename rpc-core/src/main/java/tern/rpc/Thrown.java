@@ -4,20 +4,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads exceptions of the application safely. Their classes may override {@code getMessage}, {@code toString} and
- * {@code getCause}. Such methods may throw, or may return the exception as its own cause. No method of this class
- * throws, because the call must still be completed.
+ * Reads exceptions of unknown classes safely. Application code may override {@code getMessage}, {@code toString} and
+ * {@code getCause}. These methods may then throw exceptions themselves, or return the exception as its own cause. The
+ * methods of this class never throw, because the call must still be completed.
  */
 public final class Thrown {
 
-    /** Maximum number of causes that are read. Longer chains are cut off. */
+    /** Maximum number of causes that are read. The causes beyond this limit are ignored. */
     private static final int MAX_CAUSES = 64;
 
     private static final StackTraceElement[] NO_TRACE = {};
 
     private Thrown() {}
 
-    /** The message; null if there is none or it cannot be read. */
+    /** The message; null if the exception has none or if it cannot be read. */
     public static @Nullable String message(Throwable thrown) {
         try {
             return thrown.getMessage();
@@ -26,7 +26,7 @@ public final class Thrown {
         }
     }
 
-    /** The text of {@code toString}; the class name if that fails. */
+    /** The result of {@code toString}; the class name if {@code toString} throws or returns null. */
     public static String text(Throwable thrown) {
         try {
             String text = thrown.toString();
@@ -36,7 +36,7 @@ public final class Thrown {
         }
     }
 
-    /** The stack trace; empty if it cannot be read. */
+    /** The stack trace; empty if the stack trace cannot be read. */
     public static StackTraceElement[] trace(Throwable thrown) {
         try {
             StackTraceElement[] trace = thrown.getStackTrace();
@@ -46,7 +46,7 @@ public final class Thrown {
         }
     }
 
-    /** The cause; null if there is none, if it is the exception itself, or if it cannot be read. */
+    /** The cause; null if the exception has none, is its own cause, or throws from {@code getCause}. */
     public static @Nullable Throwable cause(Throwable thrown) {
         try {
             Throwable cause = thrown.getCause();
@@ -56,7 +56,7 @@ public final class Thrown {
         }
     }
 
-    /** The first instance of the class among the exception and its causes; null if there is none. */
+    /** The first instance of the given class among the exception and its causes; null if there is none. */
     public static <T> @Nullable T find(Throwable thrown, Class<T> type) {
         Throwable next = thrown;
         for (int i = 0; next != null && i < MAX_CAUSES; i++) {
@@ -69,8 +69,8 @@ public final class Thrown {
     }
 
     /**
-     * Writes a log line with the exception. Loggers ask the exception for its text; if this fails, the line gets the
-     * class name and the trace instead.
+     * Writes a log line with the exception. Loggers call the exception's own methods to get its text. If they throw,
+     * this method writes the line again with the class name and the stack trace only.
      */
     public static void log(Throwable thrown, Consumer<Throwable> line) {
         try {
@@ -82,7 +82,7 @@ public final class Thrown {
                 instead.setStackTrace(thrown.getStackTrace());
                 line.accept(instead);
             } catch (Throwable failing) {
-                // the logger itself failed; completing the call is more important
+                // the logger itself threw an exception; completing the call is more important
             }
         }
     }

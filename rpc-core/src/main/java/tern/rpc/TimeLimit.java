@@ -3,14 +3,15 @@ package tern.rpc;
 import java.time.Duration;
 
 /**
- * The time limit of a call and its origin.
+ * The time limit of a call and where it was set.
  *
- * @param value above zero
- * @param setBy the property or other origin to change, for messages: {@code rpc.client.timeout}
+ * @param value a positive duration
+ * @param setBy the property or other place where the limit can be changed, for error messages:
+ *     {@code rpc.client.timeout}
  */
 public record TimeLimit(Duration value, String setBy) {
 
-    /** The notation in messages: {@code 500 ms (rpc.client.timeout)}. */
+    /** Returns the limit as in error messages: {@code 500 ms (rpc.client.timeout)}. */
     @Override
     public String toString() {
         return value.toMillis() + " ms (" + setBy + ")";

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Resolves the type variables of an interface's super-interfaces, as seen from that interface. */
+/** Replaces the type variables of super-interfaces with the types that an interface declares for them. */
 final class TypeVariables {
 
     private final Map<TypeVariable<?>, Type> bindings = new HashMap<>();
@@ -35,7 +35,7 @@ final class TypeVariables {
         }
     }
 
-    /** Replaces every known variable in the type. */
+    /** Replaces every known type variable in the type. */
     Type resolve(Type type) {
         if (type instanceof TypeVariable<?> variable) {
             return bindings.getOrDefault(variable, variable);
@@ -53,7 +53,7 @@ final class TypeVariables {
         return type;
     }
 
-    /** The class of the type's values at run time; {@code Object} if it is unknown. */
+    /** Returns the class of the type's values at run time; {@code Object} if the class is unknown. */
     static Class<?> rawClass(Type type) {
         if (type instanceof Class<?> known) {
             return known;
@@ -71,7 +71,7 @@ final class TypeVariables {
     }
 
     /**
-     * Whether the type or a part of it is unspecified, such as a type variable, a wildcard or a generic class without
+     * Whether the type or a part of it is unspecified: a type variable, a wildcard, or a generic class without type
      * arguments.
      */
     static boolean isVague(Type type) {

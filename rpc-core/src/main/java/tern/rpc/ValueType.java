@@ -3,8 +3,8 @@ package tern.rpc;
 import java.lang.reflect.Type;
 
 /**
- * The declared type of a parameter or a result, with its type variables resolved. There is one instance per position,
- * created at start-up. Serializers use it as the key of their prepared code.
+ * The declared type of a parameter or a result, with its type variables resolved. There is one instance for each
+ * parameter and result, created at startup. Serializers use the instance as the key of their prepared code.
  */
 public final class ValueType {
 
@@ -16,7 +16,10 @@ public final class ValueType {
         this.raw = raw;
     }
 
-    /** Creates a type for a position outside an interface. A type with an unknown class counts as {@code Object}. */
+    /**
+     * Creates the type of a value that does not belong to an interface. A type whose class is unknown is treated as
+     * {@code Object}.
+     */
     public static ValueType of(Type type) {
         return new ValueType(type, TypeVariables.rawClass(type));
     }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Interfaces with callbacks must stop the start. Interfaces of data types must not. */
+/** Reading an interface with callbacks must fail. Reading an interface of data types must not. */
 class CallbacksTest {
 
     interface TakesConsumer {

@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Finds circles of files within one package: files that all depend on each other, directly or indirectly (strongly
- * connected components).
+ * Finds dependency cycles within one package: groups of files that all depend on each other, directly or indirectly
+ * (strongly connected components).
  */
 public final class Circles {
 
@@ -24,7 +24,7 @@ public final class Circles {
 
     private Circles() {}
 
-    /** Returns each circle of two or more files as a set of names of top-level classes. */
+    /** Returns each cycle of two or more files as a set of names of top-level classes. */
     public static List<Set<String>> in(JavaClasses classes) {
         Circles circles = new Circles();
         for (JavaClass type : classes) {

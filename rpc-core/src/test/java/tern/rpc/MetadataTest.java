@@ -112,8 +112,8 @@ class MetadataTest {
     }
 
     /**
-     * Unicode maps the Kelvin sign, the long s and the dotted and dotless i to k, s and i in lower case. Proxies do
-     * not.
+     * Unicode lower-case mapping turns the Kelvin sign, the long s and the dotted and dotless i into k, s and i.
+     * Proxies do not do this.
      */
     @Test
     void lettersBeyondAsciiAreNoAscii() {

@@ -22,7 +22,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** The rules for every module without Spring. A subclass adds the rules of its module. */
+/** The architecture rules for every module that does not use Spring. A subclass adds the rules of its own module. */
 public abstract class ModuleRules {
 
     protected static final String BASE = "tern.rpc";
@@ -57,7 +57,7 @@ public abstract class ModuleRules {
                 .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(mostInACircle()));
     }
 
-    /** Returns the maximum number of files in a circle within a package. */
+    /** Returns the maximum number of files in a dependency cycle within a package. */
     protected int mostInACircle() {
         return 10;
     }
@@ -78,15 +78,12 @@ public abstract class ModuleRules {
                 .isEmpty();
     }
 
-    /** Fails if a class outside these packages depends on one of the libraries. */
+    /** Fails if a class outside the given packages depends on one of the libraries. */
     protected final void only(String[] homes, String... libraries) {
         check(noClasses().that().resideOutsideOfPackages(homes).should(dependOn(libraries)));
     }
 
-    /**
-     * Fails if the watched package depends on a package of Tern that is neither itself, the base package nor a listed
-     * one.
-     */
+    /** Fails if the watched package depends on another package of Tern, except the base package and the given ones. */
     protected final void onlySees(String watched, String... others) {
         DescribedPredicate<JavaClass> ours = resideInAPackage("tern.rpc.*..");
         DescribedPredicate<JavaClass> allowed =
@@ -105,7 +102,9 @@ public abstract class ModuleRules {
         rule.allowEmptyShould(true).check(module);
     }
 
-    /** Returns the folder of the module's main classes. The class path also contains classes of other modules. */
+    /**
+     * Returns the folder of the module's main classes, because the class path also contains classes of other modules.
+     */
     private Path ownClasses() {
         URL testClasses = getClass().getProtectionDomain().getCodeSource().getLocation();
         try {

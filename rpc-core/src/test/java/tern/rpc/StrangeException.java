@@ -1,6 +1,9 @@
 package tern.rpc;
 
-/** An exception outside the packages of the services, which no method declares. Callers may not have this class. */
+/**
+ * An exception that no method declares and that is outside the packages of the services, so callers may not have its
+ * class.
+ */
 public final class StrangeException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -12,7 +12,8 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * An asynchronous call including all its attempts. Attempts follow one another. Any thread may call {@link #cancel()}.
+ * An asynchronous call with all its attempts, which are made one after the other. Any thread may call
+ * {@link #cancel()}.
  */
 final class AsyncCall implements PendingCall.Completion, SentCall {
 
@@ -26,7 +27,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
     private volatile boolean last;
-    // the failure of the previous attempt; used only by the thread of the current attempt
+    // The failure of the previous attempt. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
@@ -49,13 +50,13 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     }
 
     private void attemptNow() {
-        int number = attempts + 1; // no lock is needed, because attempts follow one another
+        int number = attempts + 1; // attempts are made one after the other, so the counter needs no lock
         attempts = number;
         Target chosen;
         try {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // may also be thrown by a balancer or source
+        } catch (Throwable e) { // a balancer or an endpoint source may also throw an exception
             done.completed(null, e);
             return;
         }
@@ -67,7 +68,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         }
     }
 
-    /** Makes the only attempt of this call. */
+    /** Makes the only attempt of this call. A failure is not retried. */
     void attemptOnce(Target picked) {
         last = true;
         attempts = 1;
@@ -110,7 +111,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         }
     }
 
-    /** Makes the current attempt the last one. Any thread may call this. */
+    /** Prevents retries after the current attempt. Any thread may call this. */
     void lastAttempt() {
         last = true;
     }
@@ -120,19 +121,19 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         return attempts;
     }
 
-    /** The provider of the current attempt; null if there is none yet. Any thread may call this. */
+    /** The provider of the current attempt; null before the first attempt. Any thread may call this. */
     @Nullable
     Target target() {
         return used;
     }
 
-    /** The start of the current attempt; {@code otherwise} if there is none yet. Any thread may call this. */
+    /** The start of the current attempt; {@code otherwise} before the first attempt. Any thread may call this. */
     long startedNanos(long otherwise) {
         PendingCall attempt = pending;
         return attempt == null ? otherwise : attempt.startedNanos();
     }
 
-    /** Ends the call because another provider answered it first. */
+    /** Cancels the call because another provider answered first. */
     void lose() {
         Target slow = used;
         PendingCall attempt = pending;
@@ -156,7 +157,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            // false if calls already wait for the first sign of life of the connection
+            // False if earlier calls already wait for the first bytes on the connection.
             boolean isConnecting = target.connection().isConnecting();
             attempt.fail(TimeOuts.late(attempt, target.endpoint(), isConnecting));
         }

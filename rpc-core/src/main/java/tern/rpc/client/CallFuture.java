@@ -11,8 +11,8 @@ import tern.rpc.Phase;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * The future that callers of asynchronous methods get. Cancelling it cancels the call. If a served call waits for it,
- * the wait does not count as own code in the ledger.
+ * The future that an asynchronous method returns to its caller. Cancelling it cancels the call. If a thread that
+ * serves another call waits for it, the wait counts as {@link Phase#UNATTRIBUTED} in that call's ledger.
  */
 final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> implements CallScope {
 
@@ -35,14 +35,14 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         onCancel(call::cancel);
     }
 
-    /** The provider of the last attempt; null if it is not known. */
+    /** The provider of the last attempt; null if it is unknown. */
     @Nullable
     Endpoint endpoint() {
         SentCall call = sent;
         return call == null ? null : call.endpoint();
     }
 
-    /** Runs the action when the caller cancels the call, or at once if it has already done so. */
+    /** Runs the action when the caller cancels the call, or at once if the call is already cancelled. */
     void onCancel(Runnable action) {
         cancelAction = action;
         if (isCancelled()) {
@@ -50,7 +50,9 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         }
     }
 
-    /** Ends the call behind the filters if it is still running, because the caller is about to get a failure. */
+    /**
+     * Cancels the call if it is still running. Called before the caller gets a failure, for example that of a filter.
+     */
     void giveUp() {
         Runnable action = cancelAction;
         if (action != null) {

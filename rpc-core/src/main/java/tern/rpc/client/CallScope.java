@@ -2,12 +2,12 @@ package tern.rpc.client;
 
 import java.util.concurrent.Executor;
 
-/** Completes the stages of one call around filters, and cancels the call behind them. */
+/** Runs the completion of one call, and lets its caller cancel the call once the filters have passed it on. */
 interface CallScope extends Executor {
 
     /**
-     * Called when the filters have passed the call on. The call is cancelled when the caller gives up, or at once if it
-     * has already done so.
+     * Called when the filters have passed the call on. The call is cancelled when its caller gives up, or at once if
+     * the caller has already given up.
      */
     void passedOn(SentCall call);
 }

@@ -20,7 +20,7 @@ import tern.rpc.TimeLimit;
 import tern.rpc.transport.CallToken;
 
 /**
- * The common properties of the calls through one proxy.
+ * The properties that all calls through one proxy share.
  *
  * @param token the token sent to the server; null for none
  */
@@ -36,7 +36,7 @@ record CallTemplate(
 
     /**
      * @param runsOn see {@link Invocation#executor()}
-     * @param serving the call that the caller is serving, whose deadline limits this call; null if there is none
+     * @param serving the call that the current thread serves, whose deadline limits the new call; null for none
      */
     Invocation invocation(
             ClientMethod method, Object[] arguments, long started, Executor runsOn, @Nullable ServerContext serving) {
@@ -53,7 +53,7 @@ record CallTemplate(
         return new Invocation(service, method.descriptor(), arguments, metadata, deadline, runsOn, options);
     }
 
-    /** Passes the headers to their consumers. An exception of a consumer fails the call. */
+    /** Passes the headers to their consumer. If the consumer throws an exception, the call fails. */
     void showHeaders(Metadata headers) {
         Consumer<Metadata> consumer = options.responseHeaders();
         if (consumer != null) {
@@ -61,7 +61,7 @@ record CallTemplate(
         }
     }
 
-    /** Passes the trailers to their consumers. An exception of a consumer fails the call. */
+    /** Passes the trailers to their consumer. If the consumer throws an exception, the call fails. */
     void showTrailers(Metadata trailers) {
         Consumer<Metadata> consumer = options.responseTrailers();
         if (consumer != null) {
@@ -70,9 +70,9 @@ record CallTemplate(
     }
 
     /**
-     * Passes the trailers of a failure to their consumers.
+     * Passes the trailers of a failure to their consumer.
      *
-     * @return the failure, or the exception of a consumer with the failure as suppressed
+     * @return the failure; if the consumer threw an exception, that exception with the failure suppressed
      */
     Throwable showTrailers(Throwable failure) {
         if (failure instanceof RpcException rpc && !rpc.metadata().isEmpty()) {
@@ -95,7 +95,10 @@ record CallTemplate(
         return response;
     }
 
-    /** Replaces a checked exception that the method does not declare. Java would wrap it without a message. */
+    /**
+     * Replaces a checked exception that the method does not declare. A Java proxy would wrap it in an exception
+     * without a message.
+     */
     static Throwable declared(MethodDescriptor method, Throwable failure) {
         if (failure instanceof RuntimeException || failure instanceof Error || method.declares(failure)) {
             return failure;

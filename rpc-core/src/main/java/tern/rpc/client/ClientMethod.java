@@ -12,13 +12,14 @@ import tern.rpc.cluster.UsualTime;
 import tern.rpc.metrics.CallMeters;
 
 /**
- * The settings for calls of one method of one reference. Computed when the proxy is created.
+ * The settings for calls to one method of one reference, computed when the proxy is created.
  *
- * @param limit the time limit; null for none. Streams have none unless it is set for this method
+ * @param limit the time limit; null for none. Streams have a limit only if one is set for this method
  * @param waitForReady whether calls that find no provider wait for one
- * @param keyArgument the index of the argument that is the key of consistent hashing; {@link #NO_KEY} for none
+ * @param keyArgument the index of the argument that is the key for consistent hashing; {@link #NO_KEY} for none
  * @param filters the filters of the application
- * @param filtered the chain of these filters and the endpoints; null for streams, and for calls that need no stage
+ * @param filtered the chain of these filters and the last step of a call; null for streams, and for calls that need no
+ *     stage
  * @param hedging null if calls of the method are not hedged
  */
 record ClientMethod(

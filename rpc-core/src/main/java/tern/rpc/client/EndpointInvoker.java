@@ -23,8 +23,8 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The last step on the client: picks a provider, sends the call, waits, and sends it again if that is safe.
- * Thread-safe.
+ * The last step of a call on the client: it chooses a provider, sends the call, waits for the answer, and sends the
+ * call again if that is safe. Thread-safe.
  */
 final class EndpointInvoker implements AutoCloseable {
 
@@ -38,8 +38,8 @@ final class EndpointInvoker implements AutoCloseable {
     private final ProviderWait wait;
 
     /**
-     * @param executor runs the completion of probes
-     * @param timer looks for providers on behalf of calls that wait
+     * @param executor completes probes
+     * @param timer checks for providers on behalf of waiting calls
      */
     EndpointInvoker(
             ServiceKey service,
@@ -81,9 +81,9 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Sends the call and waits for its answer on this thread.
+     * Sends the call and blocks this thread until the answer arrives.
      *
-     * @param last receives the provider of each attempt; null if not needed
+     * @param last receives the provider of each attempt; may be null
      */
     Response callAndWait(ClientMethod method, Invocation call, @Nullable LastEndpoint last) throws Throwable {
         retries.called();
@@ -124,7 +124,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Waits for the time that the failed provider asked for, because the next attempt goes to the same provider.
+     * Waits for as long as the failed provider requested, because the next attempt goes to the same provider.
      *
      * @return false if the remaining time of the call is too short
      */
@@ -140,7 +140,7 @@ final class EndpointInvoker implements AutoCloseable {
         return true;
     }
 
-    /** Reports the outcome of an ended attempt to the node. */
+    /** Reports the outcome of an attempt that has ended to the node of its provider. */
     void ended(Target target, ClientMethod method, @Nullable RpcException failure, long startedNanos) {
         long now = clock.nanoTime();
         Outcome outcome = Outcomes.of(failure);
@@ -154,15 +154,18 @@ final class EndpointInvoker implements AutoCloseable {
         cluster.ended(target, outcome, now - startedNanos);
     }
 
-    /** The attempt will be cancelled because another provider answered first; its node learns that it took longer. */
+    /**
+     * Reports to the node of a provider that its attempt took longer than that of another provider and will be
+     * cancelled.
+     */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();
         target.node().outlasted(now - startedNanos, now, method.usualTime());
     }
 
     /**
-     * Sends a copy of an idempotent call to a provider that was slow or failed, if such a probe is due. Its outcome
-     * shows whether the provider has recovered. The caller does not wait for the probe.
+     * Sends a copy of an idempotent call to a provider that was slow or failed, if a probe is due. The outcome of the
+     * copy shows whether the provider has recovered. The caller does not wait for it.
      */
     void probe(ClientMethod method, Invocation call, Target target, long now) {
         if (!method.idempotent() || method.oneWay()) {
@@ -192,12 +195,12 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call whose attempts the caller of this method makes itself. */
+    /** Counts a call whose attempts the calling code makes itself. */
     void begun() {
         retries.called();
     }
 
-    /** Sends the call. Its end is reported on the call's executor. */
+    /** Sends the call. The executor of the call runs the completion. */
     SentCall callAsync(ClientMethod method, Invocation call, PendingCall.Completion done) {
         retries.called();
         Hedging hedging = method.hedging();
@@ -212,7 +215,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Runs an attempt at the same provider after the time that the provider asked for, on the executor of the call.
+     * Runs an attempt to the same provider on the executor of the call, after the time that the provider requested.
      *
      * @param failure the failure of the previous attempt
      * @return false if the remaining time of the call is too short
@@ -235,8 +238,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * @param number the number of the failed attempt, from 1
-     * @param used the provider of that attempt
+     * Whether to make another attempt.
+     *
+     * @param number the number of the failed attempt, starting from 1
+     * @param used the provider of the failed attempt
      */
     boolean again(
             ClientMethod method, Invocation call, RpcException failure, int number, Target used, PendingCall attempt) {
@@ -246,16 +251,17 @@ final class EndpointInvoker implements AutoCloseable {
                 && failure.wasExecuted() == Executed.NO
                 && !used.isUsable()
                 && remaining > 0) {
-            return true; // no connection was available, so the call still waits for one
+            return true; // no connection was available, so the call continues to wait for one
         }
         return retries.again(
                 method, failure, number, canGoElsewhere(failure, used, attempt), remaining, used.retries());
     }
 
     /**
-     * Whether another connection can take the call: that of another available provider, or, after UNAVAILABLE, of a
-     * provider that is being connected. If the attempt's connection is gone, the same provider counts too, because a
-     * replacement may be ready before the caller sees the failure.
+     * Whether another connection can take the call. It may be the connection of another available provider. After
+     * UNAVAILABLE, it may also be that of a provider to which the client is connecting. If the connection of the
+     * attempt was lost, a new connection to the same provider is possible too, because it may be open before the
+     * caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
@@ -271,19 +277,19 @@ final class EndpointInvoker implements AutoCloseable {
         return false;
     }
 
-    /** The provider of the next attempt, if possible not that of the previous attempt. */
+    /** Chooses the provider of the next attempt, if possible one other than {@code except}. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(
                 method.descriptor().name(), key(method, call), CallTags.tag(call), CallTags.isForced(call), except, clock.nanoTime());
     }
 
-    /** A usable provider other than {@code besides}; null if there is none. */
+    /** Chooses a usable provider other than {@code besides}; null if there is none. */
     @Nullable
     Target pickElsewhere(ClientMethod method, Invocation call, Target besides) {
         Target picked;
         try {
             picked = pick(method, call, besides);
-        } catch (Throwable e) { // may also be thrown by a balancer or source; the first attempt continues
+        } catch (Throwable e) { // a balancer or source may also throw; the first attempt continues
             return null;
         }
         return picked == besides || !picked.isUsable() ? null : picked;

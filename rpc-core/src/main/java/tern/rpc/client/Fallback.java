@@ -17,8 +17,8 @@ import tern.rpc.limit.SeldomWarning;
 import tern.rpc.stream.Shapes;
 
 /**
- * Answers calls of one service at the caller if the providers cannot be reached or refuse the calls. The failure of the
- * call is still counted by its meters. Thread-safe.
+ * Answers calls of one service on the client if the providers cannot be reached or refuse the calls. The meters still
+ * count the failure of each call. Thread-safe.
  */
 final class Fallback {
 
@@ -29,7 +29,7 @@ final class Fallback {
     private final SeldomWarning warning;
 
     /**
-     * @param targets supplies an implementation of the interface of the service
+     * @param targets supplies an implementation of the service interface
      * @param answered counts the calls that the fallback answers
      */
     Fallback(Supplier<?> targets, LongAdder answered, NanoClock clock) {
@@ -38,7 +38,10 @@ final class Fallback {
         this.warning = new SeldomWarning(LoggerFactory.getLogger(Fallback.class), clock, BETWEEN_WARNINGS);
     }
 
-    /** Whether the failure means that no provider took the call: it was unavailable, refused, or too late to be run. */
+    /**
+     * Whether the failure means that no provider ran the call: no provider was available, a provider refused the call,
+     * or its deadline passed before it ran.
+     */
     static boolean covers(Throwable failure) {
         if (!(failure instanceof RpcException rpc)) {
             return false;
@@ -51,9 +54,9 @@ final class Fallback {
     }
 
     /**
-     * Answers a call on this thread.
+     * Answers a call on the current thread.
      *
-     * @throws Throwable the exception of the fallback, with the failure of the call as suppressed
+     * @throws Throwable the exception of the fallback, with the failure of the call as a suppressed exception
      */
     @Nullable
     Object value(Method method, Object[] arguments, Throwable failure) throws Throwable {
@@ -74,7 +77,7 @@ final class Fallback {
         }
     }
 
-    /** Answers a call whose result is completed later. */
+    /** Answers a call of a method that returns a {@code CompletionStage} or a {@code Mono}. */
     CompletionStage<?> stage(JavaShape shape, Method method, Object[] arguments, Throwable failure) {
         try {
             Object given = value(method, arguments, failure);

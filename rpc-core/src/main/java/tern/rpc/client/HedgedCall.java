@@ -13,9 +13,9 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * A call of an idempotent method that is sent to a second provider if the first one takes unusually long. The first
- * answer is the outcome, and the other attempt is cancelled; its time so far counts for its provider. A failure is the
- * outcome only if no attempt can answer any more. After a hedge was sent there are no retries, and after a retry there is
- * no hedge. Thread-safe.
+ * answer is the result. The slower attempt is then cancelled, and its time until then is recorded for its provider.
+ * The call fails only when no attempt can answer any more. A hedged call is not retried, and a retried call is not
+ * hedged. Thread-safe.
  */
 final class HedgedCall implements SentCall {
 
@@ -27,7 +27,7 @@ final class HedgedCall implements SentCall {
     private final NanoClock clock;
     private final AsyncCall first;
 
-    private @Nullable AsyncCall second; // guarded by this, like the next fields
+    private @Nullable AsyncCall second; // this field and the next ones are guarded by this
     private @Nullable ScheduledFuture<?> planned;
     private @Nullable RpcException failed;
     private boolean over;
@@ -74,7 +74,7 @@ final class HedgedCall implements SentCall {
         extra.attemptOnce(other);
         hedging.sent();
         if (isSettled()) {
-            extra.cancel(); // the call ended while the hedge was being sent
+            extra.cancel(); // the call ended while the second attempt was being sent
         }
     }
 

@@ -11,9 +11,9 @@ import tern.rpc.cluster.AttemptBudget;
 import tern.rpc.metrics.RecentPercentile;
 
 /**
- * Decides when a call of one idempotent method is sent to a second provider: when it takes longer than 95 of 100
- * attempts and at least {@value #MIN_MILLIS} ms. At most 5 of 100 calls of the service are hedged, and none while its
- * budget for retries is nearly spent. Thread-safe.
+ * Decides when a call of one idempotent method is sent to a second provider: when it has taken longer than 95 % of the
+ * recent attempts and at least {@value #MIN_MILLIS} ms. At most 5 % of the calls of the service are hedged, and none
+ * while more than half of the service's budget for retries is spent. Thread-safe.
  */
 final class Hedging {
 
@@ -22,7 +22,7 @@ final class Hedging {
     private static final double SHARE = 0.95;
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(MIN_MILLIS);
 
-    /** The budget and the count of one service. */
+    /** The budget for hedges of one service, and the number of its hedges. */
     static final class Budget {
 
         private final RetryPolicy retries;
@@ -34,7 +34,7 @@ final class Hedging {
             this.hedges = AttemptBudget.forHedges(clock);
         }
 
-        /** The number of hedges since the start. */
+        /** The number of hedges sent since the start of the client. */
         long sent() {
             return sent.sum();
         }
@@ -51,10 +51,10 @@ final class Hedging {
     }
 
     /**
-     * Counts a call and plans its hedge.
+     * Counts a call and schedules its hedge.
      *
-     * @param runsOn runs the hedge, including the encoding of the request
-     * @return null if the usual time of the method is not known yet
+     * @param runsOn runs the hedge, which includes encoding the request
+     * @return null if the usual duration of the method is not yet known
      */
     @Nullable
     ScheduledFuture<?> plan(Runnable hedge, Executor runsOn) {
@@ -65,22 +65,26 @@ final class Hedging {
                 : timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
     }
 
-    /** Takes one hedge from the budget. Returns false if the budget is spent. */
+    /**
+     * Takes one hedge from the budget.
+     *
+     * @return false if the budget is spent
+     */
     boolean spend() {
         return !budget.retries.isShort() && budget.hedges.spend();
     }
 
-    /** Counts a hedge that is sent now. */
+    /** Counts a hedge that has been sent. */
     void sent() {
         budget.sent.increment();
     }
 
-    /** Returns a hedge that was not sent, because there is no other provider. */
+    /** Returns a hedge to the budget, because it was not sent. */
     void giveBack() {
         budget.hedges.giveBack();
     }
 
-    /** Records the duration of an attempt that has ended or was given up. */
+    /** Records the duration of an attempt that has ended or was abandoned. */
     void took(long nanos) {
         times.add(nanos);
     }

@@ -4,15 +4,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings for calls of a method. A null value is taken from the next level. The order is: method, service,
+ * The settings for calls of a method. If a value is null, the next level applies. The levels are: method, service,
  * annotations of the interface, client.
  *
- * @param timeout including all attempts
- * @param idempotent whether a call may be repeated after it may have run
- * @param oneWay whether the caller does not wait for an answer
- * @param timeoutFrom the origin of the timeout, usually a property; messages about late calls name it
- * @param waitForReady whether calls that find no provider wait for one within their deadline
- * @param hashKey the name of the argument whose value is the key of consistent hashing
+ * @param timeout the timeout of a call, including all attempts
+ * @param idempotent whether a call may be repeated even if it may have run
+ * @param oneWay whether the caller waits for no answer
+ * @param timeoutFrom where the timeout was set, usually a property; error messages name it
+ * @param waitForReady whether calls that find no provider wait for one until their deadline
+ * @param hashKey the name of the argument whose value is the key for consistent hashing
  * @param hedged whether a slow call of an idempotent method is also sent to a second provider
  */
 public record MethodSettings(
@@ -32,12 +32,12 @@ public record MethodSettings(
         }
     }
 
-    /** Creates settings whose timeout was set in code. */
+    /** Creates settings without the information where their timeout was set. */
     public MethodSettings(@Nullable Duration timeout, @Nullable Boolean idempotent, @Nullable Boolean oneWay) {
         this(timeout, idempotent, oneWay, null);
     }
 
-    /** Creates settings with the origin of their timeout. */
+    /** Creates settings that include where their timeout was set. */
     public MethodSettings(
             @Nullable Duration timeout,
             @Nullable Boolean idempotent,
@@ -53,7 +53,7 @@ public record MethodSettings(
     /**
      * Returns a copy with another timeout.
      *
-     * @param from the origin of the timeout, for messages
+     * @param from where the timeout was set, for error messages
      */
     public MethodSettings withTimeout(Duration timeout, @Nullable String from) {
         return new MethodSettings(timeout, idempotent, oneWay, from, waitForReady, hashKey, hedged);
@@ -72,7 +72,7 @@ public record MethodSettings(
     }
 
     /**
-     * Returns a copy with the key of consistent hashing.
+     * Returns a copy with another key for consistent hashing.
      *
      * @param hashKey the name of an argument; class files must contain parameter names
      */
@@ -80,17 +80,20 @@ public record MethodSettings(
         return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
-    /** Sets whether calls that may be repeated are hedged. Has no effect on other methods. Default: no. */
+    /**
+     * Returns a copy with hedging enabled or disabled. Hedging applies only to idempotent methods. It is disabled by
+     * default.
+     */
     public MethodSettings withHedging(boolean hedged) {
         return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
-    /** Sets the origin of the timeout if it has none yet. */
+    /** Sets where the timeout was set, unless this is already known. */
     MethodSettings from(String origin) {
         return timeout == null || timeoutFrom != null ? this : withTimeout(timeout, origin);
     }
 
-    /** Fills in missing values from the next level. */
+    /** Replaces null values with the values of the next level. */
     MethodSettings or(MethodSettings above) {
         return new MethodSettings(
                 timeout != null ? timeout : above.timeout,

@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Names of one method at its providers, such as {@code StockService.reserve at 10.0.0.7:20880}. The ledgers of served
- * calls use them, so a slow provider can be distinguished from a slow method. Thread-safe.
+ * The names of one method at its providers, such as {@code StockService.reserve at 10.0.0.7:20880}. The ledgers of
+ * served calls use these names, so that a slow provider can be distinguished from a slow method. Thread-safe.
  */
 final class PlaceNames {
 
-    /** Maximum number of names. Without it, providers that come and go would fill the memory. */
+    /** Maximum number of names. Without this limit, providers that come and go would fill the memory. */
     private static final int MAX_NAMES = 1_024;
 
     private final String method;

@@ -7,7 +7,8 @@ import tern.rpc.RpcException;
 import tern.rpc.transport.RetryPushBack;
 
 /**
- * A server's request about the next attempt of a call, sent with a failure in the header {@value RetryPushBack#HEADER}.
+ * A server's request to delay or omit the next attempt of a call. The server sends it with a failure, in the header
+ * {@value RetryPushBack#HEADER}.
  *
  * @param nanos the time until the next attempt; negative if the call must not be repeated
  */
@@ -15,7 +16,7 @@ record PushBack(long nanos) {
 
     private static final PushBack STOP = new PushBack(-1);
 
-    /** The push-back of a failure; null if its server sent none. */
+    /** Returns the push-back sent with a failure; null if the server sent none. */
     static @Nullable PushBack of(RpcException failure) {
         String text = failure.metadata().get(RetryPushBack.HEADER);
         if (text == null) {
@@ -25,7 +26,7 @@ record PushBack(long nanos) {
             int millis = Integer.parseInt(text.trim());
             return millis < 0 ? STOP : new PushBack(TimeUnit.MILLISECONDS.toNanos(millis));
         } catch (NumberFormatException e) {
-            return STOP; // gRPC treats a value that is not a number like a negative one
+            return STOP; // gRPC treats a value that is not a number like a negative number
         }
     }
 
@@ -33,12 +34,15 @@ record PushBack(long nanos) {
         return nanos < 0;
     }
 
-    /** Whether an attempt after the wait would still be within the time of the call. */
+    /** Whether an attempt after the requested delay would still start before the deadline of the call. */
     boolean fitsInto(long remainingNanos) {
         return nanos < remainingNanos;
     }
 
-    /** Waits on this thread. Ends early if the thread is interrupted, and leaves its interrupt flag set. */
+    /**
+     * Blocks the current thread for the requested delay. Returns early if the thread is interrupted, and leaves the
+     * interrupt flag set.
+     */
     void await() {
         long end = System.nanoTime() + nanos;
         for (long left = nanos; left > 0 && !Thread.currentThread().isInterrupted(); left = end - System.nanoTime()) {

@@ -18,21 +18,25 @@ import tern.rpc.TimeLimit;
 import tern.rpc.cluster.UsualTime;
 import tern.rpc.metrics.RpcMeters;
 
-/** Combines and checks the settings of the methods of a reference. Immutable. */
+/** Combines and checks the method settings of a reference. Immutable. */
 final class ReferenceMethods {
 
     private final List<ClientFilter> filters;
     private final Duration timeout;
     private final RpcMeters meters;
 
-    /** @param timeout the timeout of methods without their own */
+    /** @param timeout the timeout of methods without a timeout of their own */
     ReferenceMethods(List<ClientFilter> filters, Duration timeout, RpcMeters meters) {
         this.filters = filters;
         this.timeout = timeout;
         this.meters = meters;
     }
 
-    /** @throws IllegalArgumentException if a setting is wrong; the message names the method */
+    /**
+     * Combines the settings for all methods of a reference.
+     *
+     * @throws IllegalArgumentException if a setting is wrong; the message names the method
+     */
     Map<Method, ClientMethod> of(
             ServiceReference<?> reference,
             ServiceDescriptor service,
@@ -49,7 +53,7 @@ final class ReferenceMethods {
         return Map.copyOf(methods);
     }
 
-    /** @throws IllegalArgumentException if settings name a method that the service does not have */
+    /** @throws IllegalArgumentException if the settings name a method that the service does not have */
     static void checkNames(ServiceReference<?> reference, ServiceDescriptor service) {
         for (String name : reference.methods().keySet()) {
             if (service.overloads(name).isEmpty()) {
@@ -125,8 +129,8 @@ final class ReferenceMethods {
     }
 
     /**
-     * The hedging of a method; null if its calls are not hedged. Hedging that is set for the method itself requires an
-     * idempotent method.
+     * Returns the hedging of a method; null if its calls are not hedged. Throws an exception if hedging is enabled for
+     * this method in particular but the method is not idempotent, is one-way or is a stream.
      */
     private @Nullable Hedging hedging(
             MethodDescriptor descriptor, MethodSettings own, MethodSettings settings, ServiceAttempts attempts) {
@@ -141,7 +145,10 @@ final class ReferenceMethods {
         return possible && Boolean.TRUE.equals(settings.hedged()) ? attempts.hedging() : null;
     }
 
-    /** The index of the argument with this name. A method without such an argument has no key. */
+    /**
+     * Returns the index of the argument with this name; {@link ClientMethod#NO_KEY} if the method has no such
+     * argument.
+     */
     private static int keyArgument(MethodDescriptor descriptor, @Nullable String name, boolean required) {
         int index =
                 name == null ? ClientMethod.NO_KEY : descriptor.parameterNames().indexOf(name);
@@ -158,7 +165,7 @@ final class ReferenceMethods {
                 : new TimeLimit(settings.timeout(), String.valueOf(settings.timeoutFrom()));
     }
 
-    /** Chains the application's filters, outermost first, and then the endpoints. */
+    /** Chains the application's filters, outermost first, and then the last step of the call. */
     private Invoker chain(ClientMethod method) {
         return Filter.chain(filters, call -> ServiceProxy.stage(method, call));
     }

@@ -8,11 +8,11 @@ import tern.rpc.StatusCode;
 import tern.rpc.cluster.AttemptBudget;
 
 /**
- * Decides whether a failed attempt of a call of one service is followed by another. A call that did not run is sent
- * once more, to another provider. A call that may have run is repeated once, and only if its method is idempotent.
- * Nothing is repeated after the deadline, after a cancellation, or if the server forbids it. A budget limits the
- * retries of the service, and another one the retries after failures of each provider. Retries therefore do not
- * multiply an overload, and one provider cannot use up the retries of the others. Thread-safe.
+ * Decides whether a failed attempt of a call to one service is retried. A call that did not run is sent once more, to
+ * another provider. A call that may have run is repeated once, and only if its method is idempotent. No call is
+ * repeated after its deadline, after a cancellation, or if the server forbids it. One budget limits the retries of the
+ * service, and another budget limits the retries after failures of one provider. Therefore retries do not multiply an
+ * overload, and one provider cannot use up the retries that the other providers need. Thread-safe.
  */
 final class RetryPolicy {
 
@@ -25,29 +25,29 @@ final class RetryPolicy {
         this.budget = AttemptBudget.forRetries(clock);
     }
 
-    /** The maximum number of attempts of a call whose failed attempts may have run. */
+    /** The maximum number of attempts for a call that may have run although its attempts failed. */
     static int attempts(boolean idempotent) {
         return idempotent ? ATTEMPTS_OF_IDEMPOTENT : 1;
     }
 
-    /** Counts a new call, which adds to the budget for retries. */
+    /** Counts a new call, which increases the budget for retries. */
     void called() {
         budget.called();
     }
 
-    /** The total number of retries since the start. */
+    /** The total number of retries since the start of the client. */
     long retries() {
         return retries.sum();
     }
 
-    /** Whether more than half of the budget is spent. */
+    /** Whether more than half of the budget for retries is spent. */
     boolean isShort() {
         return budget.isShort();
     }
 
     /**
-     * @param attempt the number of the failed attempt, from 1
-     * @param elsewhere whether another provider or connection could take the call
+     * @param attempt the number of the failed attempt, starting from 1
+     * @param elsewhere whether another provider or connection can take the call
      * @param ofProvider the budget of the provider that failed
      */
     boolean again(

@@ -46,8 +46,8 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
- * Creates proxies of remote services and owns the connections behind them. A new reference opens its connections
- * without waiting for them. Thread-safe.
+ * Creates proxies of remote services and owns their connections. Creating a proxy starts to open connections but does
+ * not wait for them. Thread-safe.
  */
 public final class RpcClient implements AutoCloseable {
 
@@ -56,19 +56,21 @@ public final class RpcClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
     /**
-     * The highest number of callback threads. A callback that waits for another call blocks a thread, so compose the
-     * stages instead.
+     * The maximum number of callback threads. A callback that waits for another call blocks one of these threads;
+     * applications should compose stages instead.
      */
     private static final int CALLBACK_THREADS = 200;
 
-    /** The time that a new reference waits for its first addresses. Names are usually resolved within milliseconds. */
+    /**
+     * The time that a new reference waits for its first addresses. Name resolution usually takes a few milliseconds.
+     */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(5);
 
     /**
-     * The transport of one protocol with the connections that references share, grouped by keys and trusted
-     * certificates.
+     * The transport of one protocol, and the connections that references share. Connections are grouped by TLS keys
+     * and trusted certificates.
      */
     private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, Nodes> shared) {
 
@@ -107,7 +109,7 @@ public final class RpcClient implements AutoCloseable {
         this.clock = builder.clock;
         this.callbacks = new WorkerPool(
                 CALLBACK_THREADS,
-                Integer.MAX_VALUE, // bounded by the calls in flight, which each connection limits
+                Integer.MAX_VALUE, // the queue is bounded by the calls in flight, which each connection limits
                 builder.keepAlive,
                 builder.threadFactory);
         this.timer = builder.timer != null
@@ -163,12 +165,12 @@ public final class RpcClient implements AutoCloseable {
         return new Builder();
     }
 
-    /** The timer for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. It ends with this client. */
+    /** The timer for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. It is shut down with this client. */
     public ScheduledExecutorService timer() {
         return timer;
     }
 
-    /** The connections in use. A shared connection is listed once. */
+    /** The connections in use. A connection shared by several references is listed once. */
     public List<ClientConnection> connections() {
         return references.stream()
                 .flatMap(reference -> reference.connections().stream())
@@ -180,23 +182,23 @@ public final class RpcClient implements AutoCloseable {
      * A referenced service.
      *
      * @param providers its current providers
-     * @param cluster the state of its list and of its providers
+     * @param cluster the state of its provider list and of each provider
      */
     public record Reference(ServiceKey service, List<Provider> providers, ClusterReport cluster) {
 
-        /** The connections to the providers. */
+        /** The connections to the providers of this reference. */
         public List<ClientConnection> connections() {
             return providers.stream().map(Provider::connection).toList();
         }
     }
 
     /**
-     * Changes timeouts, weights and the like of a reference, in place of earlier rules of this method. They win over the
-     * rules of a registry. Connections stay.
+     * Sets the rules of a reference, such as timeouts and weights, and replaces rules set by earlier calls of this
+     * method. These rules take precedence over rules from a registry. Connections stay open.
      *
-     * @param proxy what {@link #refer} returned
-     * @param rules {@link Rules#NONE} to take earlier ones back
-     * @throws IllegalArgumentException if the proxy is not one of this client
+     * @param proxy a proxy that {@link #refer} returned
+     * @param rules the rules; {@link Rules#NONE} to remove earlier rules
+     * @throws IllegalArgumentException if the proxy does not belong to this client
      */
     public void rule(Object proxy, Rules rules) {
         EndpointInvoker reference = proxies.get(proxy);
@@ -206,7 +208,7 @@ public final class RpcClient implements AutoCloseable {
         reference.cluster().rule(rules);
     }
 
-    /** The references created so far, in order. */
+    /** The references created so far, in the order of their creation. */
     public List<Reference> references() {
         return references.stream()
                 .map(endpoints -> new Reference(
@@ -217,8 +219,8 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Creates a proxy for the service. Its calls have a timeout, the filters of this client, and one connection to each
-     * provider.
+     * Creates a proxy for the service. Its calls have a timeout and pass through the filters of this client. By
+     * default, the proxy uses one connection to each provider.
      *
      * @throws IllegalArgumentException if the interface or a setting is wrong; the message names the method
      * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached
@@ -324,24 +326,24 @@ public final class RpcClient implements AutoCloseable {
 
         private Builder() {}
 
-        /** Adds a transport, one for each protocol. It is closed with the client. */
+        /** Adds a transport, at most one for each protocol. It is closed with the client. */
         public Builder transport(ClientTransport transport) {
             transports.add(transport);
             return this;
         }
 
-        /** Adds a filter. It runs inside the filters that were added before. */
+        /** Adds a filter. It runs inside all filters that were added before. */
         public Builder filter(ClientFilter filter) {
             filters.add(filter);
             return this;
         }
 
         /**
-         * Sets the timeout of calls without a more specific setting, including all attempts. The server gets the
-         * remaining time. At the timeout the call fails with DEADLINE_EXCEEDED; the server may have run it. Streams
-         * have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
+         * Sets the timeout of calls that have no more specific timeout. It includes all attempts. The client sends the
+         * remaining time to the server. At the timeout the call fails with DEADLINE_EXCEEDED, although the server may
+         * have run it. Streams have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
          *
-         * @param timeout positive; default 3 seconds
+         * @param timeout a positive duration; the default is 3 seconds
          */
         public Builder timeout(Duration timeout) {
             if (timeout.isNegative() || timeout.isZero()) {
@@ -351,18 +353,18 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets the time that references with a check wait for a provider. Default 3 seconds. */
+        /** Sets how long a reference with a check waits for a provider. The default is 3 seconds. */
         public Builder checkTimeout(Duration checkTimeout) {
             this.checkTimeout = checkTimeout;
             return this;
         }
 
         /**
-         * Sets the token sent with every call of references without their own token: attachment {@code token} on dubbo,
-         * {@code authorization: Bearer} on HTTP. Default: none. Anyone who can read the bytes can read the token, so
-         * use TLS.
+         * Sets the token that the client sends with every call of a reference without its own token: as the attachment
+         * {@code token} on dubbo, as {@code authorization: Bearer} on HTTP. By default, no token is sent. Use TLS,
+         * because anyone who can read the bytes can read the token.
          *
-         * @throws IllegalArgumentException if the token is empty or has characters other than visible ASCII
+         * @throws IllegalArgumentException if the token is empty or contains characters other than visible ASCII
          */
         public Builder token(Token shown) {
             ServiceReference.check(shown, "of the client");
@@ -370,7 +372,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets the choice among providers for references without their own. */
+        /** Sets how references choose among their providers, unless a reference has its own settings. */
         public Builder cluster(ClusterSettings cluster) {
             this.cluster = cluster;
             return this;
@@ -387,10 +389,10 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the factory of the threads that decode answers of asynchronous calls and call user code. Default:
-         * platform threads.
+         * Sets the factory of the threads that decode the answers of asynchronous calls and run callbacks of the
+         * application. The default creates platform threads.
          *
-         * @param keepAlive the time after which an idle thread ends; zero creates a thread for each task, which suits
+         * @param keepAlive the time after which an idle thread ends. Zero creates a thread for each task, which suits
          *     virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
@@ -399,7 +401,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Replaces the timer, for tests. It ends with the client. */
+        /** Replaces the timer, for tests. The timer is shut down with the client. */
         Builder timer(ScheduledExecutorService timer) {
             this.timer = timer;
             return this;

@@ -9,8 +9,8 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * The state that all references of a client to one service share: the budgets of extra attempts, and the counts of
- * hedges and of calls that a fallback answered.
+ * The state that all references of a client to one service share: the budgets for additional attempts, the number of
+ * hedges, and the number of calls that a fallback answered.
  */
 record ServiceAttempts(RetryPolicy retries, Hedging.Budget hedges, LongAdder fallbacks, Supplier<Hedging> newHedging) {
 
@@ -25,7 +25,7 @@ record ServiceAttempts(RetryPolicy retries, Hedging.Budget hedges, LongAdder fal
         return made;
     }
 
-    /** Creates the hedging of one more method. */
+    /** Creates the hedging of one method. */
     Hedging hedging() {
         return newHedging.get();
     }

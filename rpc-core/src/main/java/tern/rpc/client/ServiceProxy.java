@@ -31,7 +31,7 @@ import tern.rpc.stream.Shapes;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RemoteFailures;
 
-/** Converts method calls of a service interface to remote calls. Immutable. */
+/** Converts calls of the methods of a service interface to remote calls. Immutable. */
 final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServiceProxy.class);
@@ -46,8 +46,8 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private final Set<Method> toldOfDefault = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param executor runs user code of asynchronous calls
-     * @param fallback answers unary calls if no provider takes them; null if there is none
+     * @param executor runs callbacks of the application for asynchronous calls
+     * @param fallback answers unary calls if no provider takes them; null for none
      */
     ServiceProxy(
             Class<?> type,
@@ -103,8 +103,9 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     }
 
     /**
-     * Runs the body of a default method if an older provider does not have the method. If the provider lacks the whole
-     * service in this group and version, the call fails, because the body must not hide such a mistake.
+     * Calls a default method, and runs its body locally if an older provider does not have the method. If the provider
+     * lacks the whole service in this group and version, the call fails, because a wrong configuration must not stay
+     * hidden.
      */
     private @Nullable Object callOrDefault(ClientMethod called, Object proxy, Method method, Object[] arguments)
             throws Throwable {
@@ -128,7 +129,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     private static final Object[] NO_ARGUMENTS = {};
 
-    /** Runs methods that are not remote: those of Object, and default methods marked as local. */
+    /** Runs methods that are not remote: the methods of Object, and default methods marked as local. */
     private @Nullable Object local(Object proxy, Method method, Object[] arguments) throws Throwable {
         if (method.isDefault()) {
             return InvocationHandler.invokeDefault(proxy, method, arguments);
@@ -175,12 +176,15 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private static CompletableFuture<Response> filtered(Invoker filters, Invocation call) {
         try {
             return filters.invoke(call).toCompletableFuture();
-        } catch (Throwable e) { // thrown by a filter or by the stage that it returned
+        } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    /** Returns a {@code Mono} that makes a call at each subscription, within the call being served now. */
+    /**
+     * Returns a {@code Mono} that makes a call at each subscription. Each call is part of the call that the current
+     * thread serves.
+     */
     private Object mono(ClientMethod method, Method declared, Object[] arguments) {
         ServerContext serving = ServerContext.current();
         return Shapes.later(
@@ -203,7 +207,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             Invocation call = template.invocation(method, arguments, started, future, serving);
             try {
                 method.filtered().invoke(call).whenComplete(end::completed);
-            } catch (Throwable e) { // thrown by a filter or by the stage that it returned
+            } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
                 end.completed(null, e);
             }
         }
@@ -225,13 +229,13 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         ledger.endedElsewhere(Phase.RPC, took, method.places().at(future.endpoint()));
         method.meters().ended(cause, took);
         if (cause != null) {
-            future.giveUp(); // a filter may have failed after it passed the call on
+            future.giveUp(); // a filter may have failed after it passed the call on, so the call may still be running
             fail(method, declared, arguments, future, template.showTrailers(cause));
             return;
         }
         try {
             future.complete(value(CallTemplate.requireResponse(method, response)));
-        } catch (Throwable e) { // thrown by a consumer of the response headers
+        } catch (Throwable e) { // a consumer of the response headers or trailers has thrown an exception
             future.completeExceptionally(e);
         }
     }
@@ -256,7 +260,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 });
     }
 
-    /** Returns the stage of the innermost invoker, which the chain of filters needs. */
+    /** Sends the call as the last invoker in the chain of filters, and returns the stage of its response. */
     static CompletableFuture<Response> stage(ClientMethod method, Invocation call) {
         CallFuture<Response> future = new CallFuture<>(call.executor());
         SentCall driven = method.endpoints().callAsync(method, call, (response, failure) -> {

@@ -16,13 +16,14 @@ import tern.rpc.transport.Token;
  * The settings of a reference: the service, its providers, and the limits of its calls.
  *
  * @param source finds the providers; closed with the client
- * @param protocol the protocol of the transport: {@code dubbo}
- * @param connections the number of dedicated sockets to each endpoint; 0 to share the sockets of other references
+ * @param protocol the protocol of the transport, such as {@code dubbo}
+ * @param connections the number of dedicated connections to each endpoint; 0 to share the connections of other
+ *     references
  * @param check whether a provider must be reachable when the client starts
- * @param methods settings by method name
- * @param cluster the choice among the providers; null for that of the client
+ * @param methods the settings by method name
+ * @param cluster how to choose among the providers; null for the setting of the client
  * @param tls keys and trusted certificates for these providers; null for those of the transport
- * @param token the token sent to these providers; null for that of the client
+ * @param token the token sent to these providers; null for the token of the client
  * @param fallback answers calls if no provider takes them; null for none
  */
 public record ServiceReference<T>(
@@ -93,30 +94,32 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Sets the protocol. Default {@code dubbo}. */
+        /** Sets the protocol. The default is {@code dubbo}. */
         public Builder<T> protocol(String protocol) {
             this.protocol = protocol;
             return this;
         }
 
-        /** Sets the timeout of every method except streams. Default: the timeout of the client. */
+        /** Sets the timeout of every method except streaming methods. The default is the timeout of the client. */
         public Builder<T> timeout(Duration timeout) {
             return defaults(defaults.withTimeout(timeout));
         }
 
-        /** Sets the settings of every method of the service. */
+        /** Sets the settings that apply to every method of the service. */
         public Builder<T> defaults(MethodSettings settings) {
             this.defaults = settings;
             return this;
         }
 
-        /** Sets the settings of all overloads of a method. Missing values come from the settings of the service. */
+        /** Sets the settings of all overloads of a method. The settings of the service apply where a value is null. */
         public Builder<T> method(String name, MethodSettings settings) {
             methods.put(name, settings);
             return this;
         }
 
-        /** Uses dedicated sockets to each endpoint instead of one that all references share. */
+        /**
+         * Sets the number of dedicated connections to each endpoint. By default, all references share one connection.
+         */
         public Builder<T> connections(int own) {
             this.connections = own;
             return this;
@@ -128,42 +131,43 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Sets the choice among the providers. Default: that of the client. */
+        /** Sets how to choose among the providers. The default is the setting of the client. */
         public Builder<T> cluster(ClusterSettings cluster) {
             this.cluster = cluster;
             return this;
         }
 
-        /** Lets calls that find no provider wait for one within their deadline. By default such calls fail at once. */
+        /** Lets calls that find no provider wait for one until their deadline. By default such calls fail at once. */
         public Builder<T> waitForReady() {
             return defaults(defaults.withWaitForReady(true));
         }
 
         /**
-         * Sets keys and trusted certificates for these providers, read for every new connection. Only references with
-         * the same supplier share connections. Default: those of the transport.
+         * Sets the supplier of keys and trusted certificates for these providers. It is called for every new
+         * connection. Only references with the same supplier share connections. The default is the setting of the
+         * transport.
          */
         public Builder<T> tls(Supplier<Tls> tls) {
             this.tls = tls;
             return this;
         }
 
-        /** Sets the token sent to these providers. Default: the token of the client. */
+        /** Sets the token sent to these providers. The default is the token of the client. */
         public Builder<T> token(Token shown) {
             this.token = shown;
             return this;
         }
 
         /**
-         * Sets an object that answers at the caller if no provider takes a call: after UNAVAILABLE, and after
-         * DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method surely did not run. The failure is still counted as
-         * the outcome of the call. Streams have no fallback.
+         * Sets an object that answers calls on the client if no provider takes them: after UNAVAILABLE, and after
+         * DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the method certainly did not run. Meters still count the call as
+         * failed. Streams have no fallback.
          */
         public Builder<T> fallback(T answering) {
             return fallbackFrom(() -> answering);
         }
 
-        /** Sets a supplier of the fallback. The supplier is called for each call that needs the fallback. */
+        /** Sets a supplier of the fallback. It is called for each call that needs the fallback. */
         public Builder<T> fallbackFrom(Supplier<? extends T> answering) {
             this.fallback = answering;
             return this;

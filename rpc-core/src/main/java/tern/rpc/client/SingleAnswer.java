@@ -7,7 +7,10 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Receives the single answer to a stream of requests and rejects a second one. Used by one thread after another. */
+/**
+ * Receives the single answer to a stream of requests and rejects a second answer. Several threads may use this object,
+ * but only one at a time.
+ */
 final class SingleAnswer implements StreamObserver<Object> {
 
     private final MethodDescriptor method;
@@ -33,18 +36,18 @@ final class SingleAnswer implements StreamObserver<Object> {
 
     @Override
     public void onError(Throwable failure) {
-        // the call fails with the same failure
+        // The call fails with the same exception.
     }
 
     @Override
     public void onCompleted() {
-        // the call itself ends the stream
+        // The call itself ends the stream.
     }
 
     /**
-     * The answer.
+     * Returns the answer.
      *
-     * @throws RpcException if there was none
+     * @throws RpcException if no answer was received
      */
     @Nullable
     Object value() {

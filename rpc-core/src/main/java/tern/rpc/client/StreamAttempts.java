@@ -23,23 +23,23 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A streaming call to an endpoint. It is sent to another endpoint if the first one certainly did not process it and no
- * request or answer was sent. Thread-safe.
+ * A streaming call including its attempts. It is sent to another endpoint only if the first endpoint certainly did not
+ * process it and neither a request nor an answer was sent. Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
-    /** Receives the events of the call. */
+    /** Receives the events of a streaming call. */
     interface Listener {
 
-        /** The headers arrived. Runs on the serial executor, before the first message. */
+        /** Called when the response headers have arrived, before the first message. Runs on the serial executor. */
         void headers(Metadata headers);
 
-        /** A message arrived. Runs on an event loop. */
+        /** Called when a message has arrived. Runs on an event loop. */
         void message(Message message);
 
         /**
-         * The last attempt has ended. Called once, with exactly one argument that is not null. Runs on the serial
-         * executor, or on the thread that started the call.
+         * Called once, when the last attempt has ended. Exactly one argument is not null. Runs on the serial executor,
+         * or on the thread that started the call.
          */
         void ended(@Nullable Response response, @Nullable Throwable failure);
     }
@@ -58,14 +58,15 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable RpcException cancelled;
     private volatile @Nullable RpcException over;
 
-    // The state of the current attempt, changed under this lock. The first two fields are read without it.
+    // The state of the current attempt. These fields are written under the lock on this object. The first two are
+    // also read without this lock.
     private volatile @Nullable ClientStream stream;
-    private volatile boolean committed; // true after the sender saw the stream ready or an answer arrived
+    private volatile boolean committed; // true once a request may have been sent or an answer has arrived
     private boolean requestsEnded;
-    private boolean plain; // whether the sender wants uncompressed values although the call offers compression
-    private int asked; // answers requested before the attempt is committed
+    private boolean plain; // whether the sender disabled compression although the call offers it
+    private int asked; // number of answers requested before the attempt is committed
 
-    private int number; // number of the attempt; used only by the thread of the current attempt, like the field below
+    private int number; // number of the current attempt; only its thread uses this field and the next one
     private @Nullable Target used;
 
     StreamAttempts(ClientMethod method, SerialExecutor serial, Listener listener) {
@@ -76,7 +77,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         this.listener = listener;
     }
 
-    /** Sets the sender. It is notified when it may send again and when the call ends. */
+    /** Sets the sender of requests. It is notified when it can send again and when the call ends. */
     void writeWith(MessageWriter newWriter) {
         writer = newWriter;
         if (over != null) {
@@ -84,7 +85,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** Sets the deadline of the call. Filters may have changed it. */
+    /** Sets the deadline of the call, which filters may have changed. */
     void expect(Deadline until) {
         deadline = until;
     }
@@ -113,7 +114,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         try {
             endpoints.checkDeadline(call);
             target = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // may also be thrown by a balancer or source
+        } catch (Throwable e) { // a balancer or an endpoint source may also throw an exception
             end(null, e);
             return;
         }
@@ -123,7 +124,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         fresh.open();
     }
 
-    /** One attempt. The transport calls its methods on an event loop. */
+    /** One attempt of the call. The transport calls its methods on an event loop. */
     private final class Attempt implements ClientStream.Receiver, PendingCall.Completion, Executor {
 
         private final Invocation call;
@@ -158,7 +159,10 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             opened(this, opened);
         }
 
-        /** Completes the pending call. A sender that waits on this same thread is woken. */
+        /**
+         * Runs the completion of the pending call. Before that, it wakes a sender that may be blocked on the thread of
+         * the serial executor.
+         */
         @Override
         public void execute(Runnable completion) {
             wakeWriter();
@@ -178,7 +182,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
         @Override
         public void ended() {
-            // the end of the call reports the failure
+            // the completion of the pending call reports the failure
         }
 
         @Override
@@ -209,7 +213,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         boolean asTheyAre;
         synchronized (this) {
             if (attempt != opener || opener.completed.get()) {
-                return; // the call failed in the meantime
+                return; // the attempt has failed in the meantime
             }
             stream = opened;
             messages = asked;
@@ -228,7 +232,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         wakeWriter();
     }
 
-    /** @return whether another attempt may be made */
+    /** @return whether the call may be attempted again */
     private synchronized boolean giveUpStream() {
         if (committed || cancelled != null) {
             return false;
@@ -250,7 +254,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         listener.ended(response, failure);
     }
 
-    /** Ends the sending side. */
+    /** Ends the sending side of the call. */
     void close() {
         if (over == null) {
             over = ended();
@@ -273,7 +277,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** Ends the call with this reason unless it has already ended. */
+    /** Ends the call with the given reason unless the call has already ended. */
     void cancel(RpcException reason) {
         synchronized (this) {
             if (cancelled != null) {
@@ -298,7 +302,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                                 cause));
     }
 
-    // Called when the subscriber requests answers.
+    // The following methods are called when the subscriber requests answers, cancels or fails.
 
     @Override
     public void request(int messages) {
@@ -324,7 +328,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         cancel("who takes its answers failed", cause);
     }
 
-    // Called to send a request to the server.
+    // The following methods send requests to the server.
 
     @Override
     public void send(@Nullable Object value) {

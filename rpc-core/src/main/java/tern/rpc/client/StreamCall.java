@@ -30,8 +30,8 @@ import tern.rpc.stream.Shapes;
 import tern.rpc.transport.Message;
 
 /**
- * One streaming call of a user, from its start to its end. Answers, the end and all other callbacks run on one serial
- * executor. Requests are sent on the user's threads.
+ * One streaming call of the application, from its start to its end. Answers, the end and all other callbacks run on
+ * one serial executor. Requests are sent on the threads of the application.
  */
 final class StreamCall implements StreamAttempts.Listener {
 
@@ -48,12 +48,12 @@ final class StreamCall implements StreamAttempts.Listener {
     private final CallFuture<Response> ended;
     private final CallFuture<@Nullable Object> result;
     private final AtomicBoolean passed = new AtomicBoolean();
-    private long started; // set when the call starts, like the field below
+    private long started; // this field and the next one are set when the call starts
     private boolean answersTaken;
     private boolean headersShown; // used only by the serial executor
 
     /**
-     * @param executor runs callbacks of user code and never rejects one
+     * @param executor runs callbacks of the application and never rejects a task
      * @param serving see {@link CallTemplate#invocation}
      */
     StreamCall(
@@ -78,13 +78,13 @@ final class StreamCall implements StreamAttempts.Listener {
         result.onCancel(attempts::cancel);
     }
 
-    /** Sets the receiver of the answers if the arguments have none. Called before {@link #begin}. */
+    /** Sets the subscriber to the answers, if the arguments contain no receiver. Called before {@link #begin}. */
     void answersTo(Flow.Subscriber<? super Object> subscriber) {
         answersTaken = true;
         answers.subscribe(subscriber);
     }
 
-    /** Returns the observer through which the user sends requests. Called before {@link #begin}. */
+    /** Returns the observer through which the application sends requests. Called before {@link #begin}. */
     StreamObserver<Object> requestObserver() {
         OutboundObserver observer = new OutboundObserver(descriptor.fullName(), attempts, serial, template.clock());
         attempts.writeWith(observer);
@@ -92,9 +92,9 @@ final class StreamCall implements StreamAttempts.Listener {
     }
 
     /**
-     * Sends the call through the filters.
+     * Passes the call through the filters and sends it.
      *
-     * @return completes at the end of the call, with its single answer or with null
+     * @return a future that completes at the end of the call, with the single answer or with null
      */
     CompletableFuture<@Nullable Object> begin() {
         started = template.clock().nanoTime();
@@ -105,13 +105,13 @@ final class StreamCall implements StreamAttempts.Listener {
             Filter.chain(method.filters(), this::pass)
                     .invoke(call)
                     .whenComplete((response, failure) -> serial.execute(() -> close(response, failure)));
-        } catch (Throwable e) { // thrown by a filter or by the stage that it returned
+        } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
             serial.execute(() -> close(null, e));
         }
         return result;
     }
 
-    /** The last step after the filters. */
+    /** Starts the call after the filters have passed it on. */
     private CompletionStage<Response> pass(Invocation call) {
         if (!passed.compareAndSet(false, true)) {
             return CompletableFuture.failedFuture(new RpcException(
@@ -204,7 +204,7 @@ final class StreamCall implements StreamAttempts.Listener {
         long took = template.clock().nanoTime() - started;
         ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
         method.meters().ended(cause, took);
-        attempts.cancel(); // needed if the filters did not wait for the end of the call
+        attempts.cancel(); // the filters may have completed their stage before the call ended
         attempts.close();
         if (!answersTaken) {
             takeAnswers(arguments);

@@ -16,15 +16,15 @@ import tern.rpc.StreamObserver;
 import tern.rpc.stream.Shapes;
 
 /**
- * Makes the calls of streaming methods. For publishers and {@code Mono}, each subscription makes a call. For all other
- * forms, the call starts at once. Immutable.
+ * Makes the calls of streaming methods. If the method returns a publisher or a {@code Mono}, each subscription makes a
+ * call. Otherwise the call starts at once. Immutable.
  */
 final class StreamProxy {
 
     private final CallTemplate template;
     private final Executor executor;
 
-    /** @param executor see {@link StreamCall} */
+    /** @param executor runs callbacks of the application and never rejects a task */
     StreamProxy(CallTemplate template, Executor executor) {
         this.template = template;
         this.executor = executor;
@@ -56,7 +56,9 @@ final class StreamProxy {
         }
     }
 
-    /** @param serving the context of the thread that called the method, which may differ from the subscribing thread */
+    /**
+     * @param serving the context of the thread that called the method; the thread that subscribes may be another one
+     */
     private StreamCall newCall(ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
         return new StreamCall(
                 template, method, arguments, executor, serving == null ? ServerContext.current() : serving);

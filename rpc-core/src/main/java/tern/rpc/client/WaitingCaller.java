@@ -15,8 +15,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A thread that waits for a stage and meanwhile runs tasks passed to {@link #execute}. With filters around a blocking
- * call, the caller's own thread decodes the answer and completes the stages. Any thread may call {@link #execute}.
+ * A thread that blocks until a stage completes and meanwhile runs the tasks passed to {@link #execute}. If filters
+ * surround a blocking call, the thread of its caller thus decodes the answer and completes the stages. Any thread may
+ * call {@link #execute}.
  */
 final class WaitingCaller implements CallScope {
 
@@ -28,8 +29,9 @@ final class WaitingCaller implements CallScope {
     private volatile @Nullable SentCall passedOn;
 
     /**
-     * @param afterwards runs tasks that arrive after the wait, so that late answers are decoded too
-     * @param began the start of the call, for messages
+     * @param afterwards runs the tasks that arrive after {@link #await} has returned, so that late answers are decoded
+     *     too
+     * @param began the start of the call, for error messages
      */
     WaitingCaller(Executor afterwards, long began) {
         this.afterwards = afterwards;
@@ -48,10 +50,10 @@ final class WaitingCaller implements CallScope {
 
     @Override
     public void passedOn(SentCall call) {
-        passedOn = call; // no lock is needed: only this thread can give up, and it is still making the call
+        passedOn = call; // only this thread can give up, and it is still making the call
     }
 
-    /** The provider of the last attempt; null if there was none. */
+    /** The provider of the last attempt; null if the call was not sent. */
     @Nullable
     Endpoint endpoint() {
         SentCall sent = passedOn;
@@ -66,7 +68,7 @@ final class WaitingCaller implements CallScope {
     }
 
     /**
-     * Waits for the stage. Called only by the creating thread.
+     * Blocks until the stage completes. Only the thread that created this object may call this.
      *
      * @throws Throwable the failure of the stage without a wrapper
      */
@@ -77,7 +79,7 @@ final class WaitingCaller implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                sent.cancel(); // no effect if the call has ended; it may still run if a filter failed
+                sent.cancel(); // the call has ended, or it is still running because a filter failed
             }
             gone = true;
             handOver();
@@ -103,7 +105,7 @@ final class WaitingCaller implements CallScope {
             SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                sent.expire(); // ends the call behind the filters; the filters see the resulting failure first
+                sent.expire(); // ends the call itself, so that the filters get its failure before the caller does
                 continue;
             }
             if (left <= 0 && tasks.isEmpty()) {

@@ -1,4 +1,4 @@
-/** Makes calls: from a proxy's method through filters and endpoints to the answer. */
+/** Makes calls: from the method of a proxy through filters and endpoints to the answer. */
 @NullMarked
 package tern.rpc.client;
 

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.NanoClock;
 
 /**
- * Limits extra attempts to a share of the calls. The share is counted over windows of {@value #WINDOW_SECONDS} s. A
- * call only increments a counter. Thread-safe.
+ * Limits additional attempts to a share of the calls, counted in windows of {@value #WINDOW_SECONDS} s. To count a
+ * call, a thread only increments a counter. Thread-safe.
  */
 public final class AttemptBudget {
 
@@ -17,13 +17,13 @@ public final class AttemptBudget {
     private final int perSecond;
     private final LongAdder calls = new LongAdder();
 
-    private long windowStart; // guarded by this, like the next fields
+    private long windowStart; // this field and the next ones are guarded by this
     private long callsBefore;
     private long spent;
 
     /**
-     * @param shareOfCalls the extra attempts as a share of the calls
-     * @param perSecond the number of extra attempts per second that are always allowed
+     * @param shareOfCalls the maximum number of additional attempts as a share of the calls
+     * @param perSecond the number of additional attempts per second that are always allowed
      */
     AttemptBudget(NanoClock clock, double shareOfCalls, int perSecond) {
         this.clock = clock;
@@ -32,17 +32,17 @@ public final class AttemptBudget {
         this.windowStart = clock.nanoTime();
     }
 
-    /** The budget for retries (docs/limits.md). */
+    /** Creates the budget for retries (docs/limits.md). */
     public static AttemptBudget forRetries(NanoClock clock) {
         return new AttemptBudget(clock, 0.1, 3);
     }
 
-    /** The budget for hedges (docs/limits.md). */
+    /** Creates the budget for hedges (docs/limits.md). */
     public static AttemptBudget forHedges(NanoClock clock) {
         return new AttemptBudget(clock, 0.05, 0);
     }
 
-    /** Counts a call, which adds to the budget. */
+    /** Counts a call, which increases the budget. */
     public void called() {
         calls.increment();
     }
@@ -52,9 +52,13 @@ public final class AttemptBudget {
         return calls.sum();
     }
 
-    /** Takes one attempt from the budget. Returns false if the budget is spent. */
+    /**
+     * Takes one attempt from the budget.
+     *
+     * @return false if the budget is spent
+     */
     public synchronized boolean spend() {
-        double allowed = allowed(); // this may begin a new window
+        double allowed = allowed(); // allowed() may start a new window
         if (spent + 1 > allowed) {
             return false;
         }
@@ -62,14 +66,14 @@ public final class AttemptBudget {
         return true;
     }
 
-    /** Returns an attempt that was not made. */
+    /** Returns to the budget an attempt that was not made. */
     public synchronized void giveBack() {
         spent = Math.max(0, spent - 1);
     }
 
-    /** Whether more than half of the budget of this window is spent. */
+    /** Whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        double allowed = allowed(); // this may begin a new window
+        double allowed = allowed(); // allowed() may start a new window
         return 2 * spent > allowed;
     }
 

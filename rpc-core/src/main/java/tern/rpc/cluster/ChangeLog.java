@@ -10,26 +10,26 @@ import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
 
 /**
- * Writes one line for each change of the state of one thing, such as a provider. If it changes often, four lines are
- * written at once and then four a minute. The last change is always written, if necessary later. Thread-safe.
+ * Logs the changes of one state, such as that of a provider, at a limited rate: four lines at once, then one line
+ * every 15 s. The last change is always logged, if necessary with a delay. Thread-safe.
  */
 final class ChangeLog {
 
     private static final int AT_ONCE = 4;
     private static final int SECONDS_BETWEEN = 15;
 
-    /** A change whose line waits. */
+    /** A change that is not logged yet. */
     private record Change(Level level, Supplier<String> text) {}
 
     private final Logger log;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final Pace pace;
-    private @Nullable Change waiting; // guarded by this, as the next two
+    private @Nullable Change waiting; // this field and the next two are guarded by this
     private int skipped;
     private boolean scheduled;
 
-    /** @param timer writes lines that had to wait */
+    /** @param timer writes delayed lines */
     ChangeLog(Logger log, NanoClock clock, ScheduledExecutorService timer) {
         this.log = log;
         this.clock = clock;
@@ -38,9 +38,9 @@ final class ChangeLog {
     }
 
     /**
-     * A change has happened.
+     * Logs a change, now or later.
      *
-     * @param text called if the line is written, on any thread
+     * @param text supplies the log line; called on any thread, and only if the line is written
      */
     synchronized void changed(Level level, Supplier<String> text) {
         skipped += waiting == null ? 0 : 1;

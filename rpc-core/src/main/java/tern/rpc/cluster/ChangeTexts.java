@@ -5,12 +5,12 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.endpoint.EndpointSnapshot;
 
-/** Texts about changes of providers and of lists. */
+/** Log texts about changes of providers and provider lists. */
 final class ChangeTexts {
 
     private ChangeTexts() {}
 
-    /** The list of a source has another state than before. */
+    /** Describes a change in the state of a source's provider list. */
     static String changed(
             String source, String service, EndpointSnapshot before, EndpointSnapshot now, long lastedNanos) {
         String named = source.isEmpty() ? "an empty list" : source;
@@ -26,13 +26,13 @@ final class ChangeTexts {
                 };
     }
 
-    /** The first service and the number of the others. */
+    /** Returns the first service name and the number of further services. */
     static String services(List<String> services) {
         long others = services.stream().distinct().count() - 1;
         return services.get(0) + (others <= 0 ? "" : " and " + others + (others == 1 ? " other" : " others"));
     }
 
-    /** A time for people: {@code 120 ms}, {@code 1.5 s} or {@code 12 s}. */
+    /** Formats a duration for log messages: {@code 120 ms}, {@code 1.5 s} or {@code 12 s}. */
     static String time(long nanos) {
         double seconds = nanos / 1e9;
         return seconds < 1

@@ -29,15 +29,15 @@ import tern.rpc.endpoint.Rules;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The providers of one reference. Turns the list of a source into the choice of a provider for one attempt. The steps
- * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. A change swaps one immutable
- * object. Thread-safe.
+ * The providers of one reference. Chooses the provider for each attempt from the list that a source reports. The steps
+ * are: keep the last good list, route by tags, choose a subset, connect, score, and pick. Each change replaces one
+ * immutable object. Thread-safe.
  */
 public final class Cluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
 
-    /** The interval at which held providers are checked. */
+    /** The interval at which this class checks whether held providers still answer. */
     private static final long LOOK_MILLIS = 1_000;
 
     private final String service;
@@ -56,18 +56,18 @@ public final class Cluster implements AutoCloseable {
 
     private volatile Routes routes;
     private volatile LastGood list;
-    private Rules own = Rules.NONE; // guarded by this
-    private Rules rules = Rules.NONE; // guarded by this; those of the source and the own ones
+    private Rules own = Rules.NONE; // rules set by the application; guarded by this
+    private Rules rules = Rules.NONE; // rules of the source combined with those of the application; guarded by this
     private volatile @Nullable TimeLimits timeLimits; // null if no rule sets a timeout
     private volatile SharedSources.@Nullable Subscription subscription;
-    private boolean looking; // whether held providers are checked regularly; guarded by this, like the field below
+    private boolean looking; // whether a check of held providers is scheduled; guarded by this
     private boolean closed;
 
     /**
-     * @param service the name for messages
+     * @param service the name of the service in messages
      * @param protocol the protocol of the reference; endpoints with another protocol are ignored
      * @param timer runs short tasks
-     * @param client a number that differs between clients
+     * @param client a number that is different for each client
      */
     Cluster(
             String service,
@@ -97,7 +97,7 @@ public final class Cluster implements AutoCloseable {
     /**
      * Starts to look for providers.
      *
-     * @param atMost the longest time to wait for the first list, so that the first call finds it
+     * @param atMost the maximum time to wait for the first list, so that the first call finds a provider
      */
     public void start(Duration atMost) {
         subscription = sources.subscribe(source, service, this::changed);
@@ -108,7 +108,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    // ---- the list
+    // The following methods handle changes of the provider list.
 
     private synchronized void changed(EndpointSnapshot snapshot) {
         if (closed) {
@@ -121,7 +121,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Sets rules of the application itself, which win over those of the source. */
+    /** Sets rules of the application, which take precedence over the rules of the source. */
     public synchronized void rule(Rules current) {
         own = current;
         if (!closed) {
@@ -215,10 +215,13 @@ public final class Cluster implements AutoCloseable {
         before.values().forEach(gone -> nodes.giveBack(gone.node(), service));
     }
 
-    /** The providers with their attributes by the rules, without those that rules disable unless these are all. */
+    /**
+     * Returns the providers with the attributes that rules give them, without the providers that rules disable. If the
+     * rules would disable all providers, they are ignored.
+     */
     private List<Instance> ruled(List<Instance> instances) {
         if (rules == Rules.NONE) {
-            return instances; // the usual case, without a copy of a long list
+            return instances; // the usual case, which avoids copying a long list
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {
@@ -246,13 +249,13 @@ public final class Cluster implements AutoCloseable {
         return name.isEmpty() ? own : own.withPolicy(Policies.named(name));
     }
 
-    /** The listed providers that this client connects to, of each tag. */
+    /** Returns the listed providers that this client connects to: one subset for each tag. */
     private List<Instance> chosen(List<Instance> listed) {
         if (rules == Rules.NONE
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            return subset.of(nearest(listed)); // the usual case, without a copy of a long list
+            return subset.of(nearest(listed)); // the usual case, which avoids copying a long list
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
@@ -271,7 +274,7 @@ public final class Cluster implements AutoCloseable {
         return spoken.isEmpty() || spoken.equals(protocol);
     }
 
-    /** The providers in the client's zone if there are enough of them for a subset, otherwise all. */
+    /** Returns the providers in the client's zone if they are enough for a subset, otherwise all providers. */
     private List<Instance> nearest(List<Instance> instances) {
         if (settings.zone().isEmpty() || settings.subset() == 0 || instances.size() <= settings.subset()) {
             return instances;
@@ -282,7 +285,7 @@ public final class Cluster implements AutoCloseable {
         return near.size() < settings.subset() ? instances : near;
     }
 
-    /** Returns a held provider with weight 0. It is then used last, as long as other providers are listed. */
+    /** Returns a held provider with weight 0, so that it gets calls only if no listed provider is available. */
     private static Instance lastResort(Instance held) {
         return new Instance(held.endpoint(), held.attributes().withWeight(0));
     }
@@ -301,17 +304,18 @@ public final class Cluster implements AutoCloseable {
         return target;
     }
 
-    // ---- the choice
+    // The following methods choose a provider.
 
     /**
-     * Picks the provider of the next attempt: a good one, otherwise an avoided one, otherwise one that is being
-     * connected, otherwise any. The last one fails the call with the reason why it cannot be reached.
+     * Picks the provider of the next attempt. In order of preference, this is a good provider, an avoided one, one
+     * that is being connected, or any other. In the last case, the call fails with the reason why the provider cannot
+     * be reached.
      *
      * @param method the name of the method
-     * @param key the hash of the call's key; 0 if it has none
-     * @param tag the tag of the call; empty for that of the reference
-     * @param forceTag whether providers without a tag must not take a call with one
-     * @param excluded the provider of the previous attempt
+     * @param key the hash of the call's key; 0 if the call has no key
+     * @param tag the tag of the call; empty for the tag of the reference
+     * @param forceTag whether a call with a tag must not go to providers without a tag
+     * @param excluded the provider of the previous attempt; null for none
      * @throws tern.rpc.RpcException UNAVAILABLE if no provider is known
      */
     public Target pick(String method, long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
@@ -362,10 +366,10 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a slow or failing provider that should get a copy of an idempotent call. The caller does not wait for the
-     * copy. Returns a provider at most once a second; null if there is none.
+     * Returns a slow or failing provider that should get a copy of an idempotent call; null if there is none. The
+     * caller does not wait for the copy. Each provider is returned at most once per second.
      *
-     * @param tag the tag of the call; empty for that of the reference
+     * @param tag the tag of the call; empty for the tag of the reference
      */
     public @Nullable Target takeProbe(String method, String tag, boolean forceTag, long now) {
         if (!survey.hasSuspect()) {
@@ -375,7 +379,7 @@ public final class Cluster implements AutoCloseable {
         return group == null ? null : survey.takeProbe(group.targets(), now);
     }
 
-    /** Records the outcome of an ended attempt. */
+    /** Records the outcome of an attempt that has ended. */
     public void ended(Target target, Outcome outcome, long tookNanos) {
         Group group = routes.groupOf(target);
         if (group != null) {
@@ -383,7 +387,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Asks the source to look up the providers again soon. */
+    /** Tells the source to look up the providers again soon. */
     public void refresh() {
         SharedSources.Subscription current = subscription;
         if (current != null) {
@@ -401,26 +405,29 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    // ---- figures
+    // The following methods supply values for meters and reports.
 
     public List<Target> targets() {
         return routes.all();
     }
 
-    /** Whether any provider is connected. */
+    /** Whether at least one provider is connected. */
     public boolean isAvailable() {
         return routes.all().stream()
                 .map(target -> target.node().opened())
                 .anyMatch(connection -> connection != null && connection.isAvailable());
     }
 
-    /** The time limit that rules set for the method; null if they set none. */
+    /** The time limit that rules set for the method; null if no rule sets a limit. */
     public @Nullable TimeLimit timeLimit(String method) {
         TimeLimits limits = timeLimits;
         return limits == null ? null : limits.of(method);
     }
 
-    /** Whether a call of the method with this tag would be sent at once or waits for a connection that is being opened. */
+    /**
+     * Whether a call of the method with this tag would be sent at once or would wait for a connection that is being
+     * opened.
+     */
     public boolean canTake(String method, String tag, boolean forceTag) {
         Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         return group != null
@@ -428,17 +435,20 @@ public final class Cluster implements AutoCloseable {
                         .anyMatch(target -> target.isUsable() || target.node().isConnecting());
     }
 
-    /** The last list of the source, and the providers that are held. */
+    /** Returns a snapshot of the source's last list, of the held providers and of all connections. */
     public ClusterReport report(long now) {
         return ClusterReport.of(name(), list, routes.all(), now);
     }
 
-    /** A text to add to the failure of a call if no provider is good; empty if the failure has another reason. */
+    /**
+     * Returns the reason why no good provider exists, to be appended to the failure of a call; empty if the failure
+     * has another reason.
+     */
     public String whyAvoided(long now) {
         return ClusterTexts.avoided(routes.all(), now);
     }
 
-    /** The reason why no provider is known that may take a call with this tag; empty if there is one. */
+    /** Returns the reason why no known provider may take a call with this tag; empty if a provider may take it. */
     public String whyNobody(String tag, boolean forceTag, long now) {
         String asked = tag.isEmpty() ? settings.tag() : tag;
         Routes current = routes;
@@ -447,7 +457,7 @@ public final class Cluster implements AutoCloseable {
                 : "";
     }
 
-    /** The source in messages. */
+    /** The name of the source in messages. */
     public String sourceName() {
         return source.toString();
     }
@@ -461,7 +471,7 @@ public final class Cluster implements AutoCloseable {
         }
         SharedSources.Subscription current = subscription;
         if (current != null) {
-            current.close(); // outside the lock, because its thread may be waiting for it
+            current.close(); // not closed under the lock, because a thread of the source may be waiting for the lock
         }
     }
 }

@@ -7,13 +7,13 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.transport.ClientConnection;
 
-/** The parts that all clusters of a client share. Thread-safe. */
+/** The objects that all clusters of a client share. Thread-safe. */
 public final class ClusterParts {
 
-    /** The number of connections that are opened at once. */
+    /** The number of connections that may be opened at once. */
     private static final int CONNECTIONS_AT_ONCE = 20;
 
-    /** The number of further connections per second. */
+    /** The number of further connections that may be opened per second. */
     private static final int CONNECTIONS_PER_SECOND = 50;
 
     private final NanoClock clock;
@@ -25,7 +25,7 @@ public final class ClusterParts {
 
     /**
      * @param timer runs short tasks
-     * @param client a number that differs between clients
+     * @param client a number that is different for each client
      */
     public ClusterParts(NanoClock clock, ScheduledExecutorService timer, long client) {
         this.clock = clock;
@@ -35,18 +35,24 @@ public final class ClusterParts {
         this.pace = new Pace(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND, clock.nanoTime());
     }
 
-    /** The counts of all clusters. */
+    /** The counts for all clusters of the client. */
     public NodeCounts counts() {
         return counts;
     }
 
-    /** @param connect opens a connection and returns at once */
+    /**
+     * Creates the nodes of one transport.
+     *
+     * @param connect opens a connection without blocking
+     */
     public Nodes nodes(Function<Endpoint, ClientConnection> connect) {
         return new Nodes(connect, pace, counts, clock, timer);
     }
 
     /**
-     * @param service the name for messages
+     * Creates the cluster of a reference.
+     *
+     * @param service the name of the service in messages
      * @param protocol the protocol of the reference; endpoints with another protocol are ignored
      */
     public Cluster cluster(

@@ -14,11 +14,11 @@ import tern.rpc.transport.ClientConnection;
  *
  * @param source a description of the source of the list
  * @param state whether the list is current
- * @param since the time since which the state holds
+ * @param since the time at which the list entered this state
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
  * @param held the number of providers that the source no longer lists but that still answer
- * @param heldFor the time for which providers have been held; zero if none are
+ * @param heldFor how long providers have been held; zero if none is held
  * @param heldWhy the change of the list that was not applied; empty if no provider is held
  * @param providers the providers that the client connects to
  */
@@ -33,9 +33,9 @@ public record ClusterReport(
         String heldWhy,
         List<Provider> providers) {
 
-    /** The state of a connection. */
+    /** The state of the connection to a provider. */
     public enum Link {
-        /** The connection will be opened soon, at a limited rate. */
+        /** The connection has not been opened yet, because connections are opened at a limited rate. */
         WAITING,
         CONNECTING,
         CONNECTED,
@@ -45,19 +45,21 @@ public record ClusterReport(
     /**
      * One provider.
      *
-     * @param heard whether its server has sent something on the connection; true if this is not known
-     * @param lastFailure the reason why it is not connected; empty if it is
-     * @param nextAttempt the time until the next attempt to connect that needs no call; null if none is planned
-     * @param held whether the source no longer lists it
-     * @param known whether it has answered since it was connected
-     * @param stalledFor the time since which it is silent although calls wait for it; zero if it is not
-     * @param cost its response time as a multiple of the usual one
-     * @param score the number that load balancing compares; a lower one is better
-     * @param inFlight calls and streams that have not ended
-     * @param calls calls and streams since the start of the client, of all references that use the connection
-     * @param shareOfLastMinute its share of the calls of this reference within the last minute, from 0 to 1
-     * @param ejectedFor the remaining time of its ejection; zero if it is not ejected
-     * @param ejectedWhy the reason of the last ejection; empty if there was none
+     * @param heard whether the connection is open and the provider has sent something on it; also true if the
+     *     connection is open but does not know this
+     * @param lastFailure the reason why the provider is not connected; empty if it is connected
+     * @param nextAttempt the time until the client next tries to connect on its own; null if no attempt is planned
+     * @param held whether the source no longer lists the provider
+     * @param known whether the provider has answered since it was connected
+     * @param stalledFor how long the provider has sent nothing although calls wait; zero if it is not stalled
+     * @param cost the response time as a multiple of the usual response time
+     * @param score the number that load balancing compares; lower is better
+     * @param inFlight the number of calls and streams that have not ended
+     * @param calls the number of calls and streams since the start of the client, of all references that use the
+     *     connection
+     * @param shareOfLastMinute the provider's share of this reference's calls in the last minute, from 0 to 1
+     * @param ejectedFor the remaining time of the ejection; zero if the provider is not ejected
+     * @param ejectedWhy the reason for the last ejection; empty if the provider was never ejected
      * @param ejections the number of ejections since the start of the client
      */
     public record Provider(
@@ -79,7 +81,7 @@ public record ClusterReport(
             String ejectedWhy,
             long ejections) {
 
-        /** @param allCalls the calls of the last minute to all providers */
+        /** @param allCalls the number of calls to all providers in the last minute */
         static Provider of(Target target, long allCalls, long now) {
             Node node = target.node();
             ClientConnection connection = node.opened();

@@ -3,7 +3,7 @@ package tern.rpc.cluster;
 import tern.rpc.endpoint.Balancer;
 
 /**
- * The way in which a reference chooses among its providers.
+ * How a reference chooses among its providers.
  *
  * @param policy creates the balancer
  * @param zone the zone of the client, whose providers are preferred; empty for none
@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Balancer;
  */
 public record ClusterSettings(Balancer.Factory policy, String zone, String tag, int subset) {
 
-    /** The default for {@link #subset()}. */
+    /** The default maximum number of providers that the client connects to. */
     public static final int DEFAULT_SUBSET = 100;
 
     public static final ClusterSettings DEFAULT =

@@ -6,14 +6,16 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.EndpointSnapshot;
 
-/** The messages for calls without a provider. Each message says why there is none, since when, and where to look. */
+/**
+ * Error messages for calls that find no provider. Each message says why there is none, since when, and where to look.
+ */
 final class ClusterTexts {
 
     private static final int MAX_NAMED = 5;
 
     private ClusterTexts() {}
 
-    /** Creates the failure of a call for which no provider is known. */
+    /** Returns the failure of a call for which no provider is known. */
     static RpcException nobody(String service, String source, String tag, Routes routes, LastGood list, long now) {
         return RpcException.refusal(
                 StatusCode.UNAVAILABLE, whyNobody(service, source, tag, routes, list, now), Executed.NO);
@@ -51,7 +53,10 @@ final class ClusterTexts {
         };
     }
 
-    /** A text to add to the failure of a call that found no good provider; empty if the providers are not at fault. */
+    /**
+     * Returns the reason why no provider is good, to be appended to the failure of a call; empty if at least one
+     * provider is good.
+     */
     static String avoided(List<Target> targets, long now) {
         if (targets.isEmpty()) {
             return "";

@@ -3,9 +3,9 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Delays frequent changes, so that a source that changes all the time costs little. The first change passes at once.
- * The next one passes 100 ms later, and the gap doubles up to one second while changes go on. After a second without
- * a change the gap is 100 ms again. Not thread-safe.
+ * Delays frequent changes, so that a source that changes all the time causes little work. The first change passes at
+ * once. The next change passes after a gap of 100 ms, which doubles up to one second while changes continue. If no
+ * change arrives for one more second, the gap is 100 ms again. Not thread-safe.
  */
 final class Coalescing {
 
@@ -16,11 +16,7 @@ final class Coalescing {
     private long passedNanos;
     private long gapNanos = MIN_GAP_NANOS;
 
-    /**
-     * A change has arrived.
-     *
-     * @return the time until it may pass; 0 for at once
-     */
+    /** Returns the time until a change that has just arrived may pass, in nanoseconds; 0 if it may pass at once. */
     long delay(long now) {
         if (!passedAny || now - passedNanos >= gapNanos + MAX_GAP_NANOS) {
             gapNanos = MIN_GAP_NANOS;
@@ -29,7 +25,7 @@ final class Coalescing {
         return Math.max(0, passedNanos + gapNanos - now);
     }
 
-    /** Records that a change passes now. */
+    /** Records that a change has passed. */
     void passed(long now) {
         boolean quick = passedAny && now - passedNanos < gapNanos + MAX_GAP_NANOS;
         gapNanos = quick ? Math.min(MAX_GAP_NANOS, 2 * gapNanos) : MIN_GAP_NANOS;

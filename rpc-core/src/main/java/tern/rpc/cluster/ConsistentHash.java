@@ -7,16 +7,19 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Sends calls with the same key to the same provider, by rendezvous hash in proportion to the weights. A provider is
- * skipped in favour of the next one for the key if it is not usable, is avoided, or has more than 1.25 times the mean
- * number of calls in flight. A change of the list moves only the keys of added and removed providers. A choice examines
- * all providers of the subset. Thread-safe.
+ * Sends calls with the same key to the same provider (rendezvous hashing), in proportion to the weights. A provider is
+ * skipped in favour of the next provider for the key if it is not usable, is avoided, or has more than 1.25 times the
+ * mean number of calls in flight. A change of the list moves only the keys of added and removed providers. Each choice
+ * examines all providers of the subset. Thread-safe.
  */
 final class ConsistentHash implements Balancer {
 
     private static final double LOAD_BOUND = 1.25;
 
-    /** This number of calls in flight is always allowed, because the mean of a few calls means little. */
+    /**
+     * Number of calls in flight that a provider may always have in addition to the bound, because a mean of few calls
+     * is not meaningful.
+     */
     private static final int FEW = 2;
 
     private final Target[] targets;
@@ -61,7 +64,10 @@ final class ConsistentHash implements Balancer {
         return LOAD_BOUND * sum / targets.length;
     }
 
-    /** Weighted rendezvous: the provider with the highest of these numbers gets the key. */
+    /**
+     * Returns the rank of a provider for a key (weighted rendezvous hashing). The provider with the highest rank gets
+     * the key.
+     */
     private double rank(long key, int index) {
         double uniform = ((Hashes.mix(key ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
         return shares[index] <= 0 ? Double.NEGATIVE_INFINITY : shares[index] / -Math.log(uniform);

@@ -6,8 +6,9 @@ import java.util.function.Supplier;
 import org.slf4j.event.Level;
 
 /**
- * Counts the failures of a provider and ejects it for a while if there are too many: five in a row, or half of at least
- * twenty calls within ten seconds. An ejected provider gets no calls. Thread-safe.
+ * Counts the failures of a provider and ejects it for a while if there are too many: five in a row, or half of at
+ * least twenty calls within ten seconds. An ejected provider gets no calls while another one is available.
+ * Thread-safe.
  */
 public final class Ejection {
 
@@ -15,7 +16,7 @@ public final class Ejection {
     private static final long EJECTED_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long MAX_EJECTED_NANOS = TimeUnit.SECONDS.toNanos(300);
 
-    /** The period over which the share of failures is measured. */
+    /** The period over which the share of failed calls is measured. */
     private static final long RATE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final int RATE_MIN_CALLS = 20;
@@ -28,16 +29,16 @@ public final class Ejection {
     private volatile long untilNanos;
     private volatile long sinceNanos;
     private volatile String why = "";
-    private volatile int failures; // number of failures in a row; written under the lock
-    private volatile int ejections; // number of ejections without a success in between; written under the lock
-    private long rateSinceNanos; // guarded by this, like the two fields below
+    private volatile int failures; // number of consecutive failures; written under the lock on this object
+    private volatile int ejections; // ejections since the last success; written under the lock on this object
+    private long rateSinceNanos; // this field and the next two are guarded by this
     private long callsBefore;
     private int failuresInPeriod;
-    private long firstInARowNanos; // guarded by this, as the next one; the time of a failure
+    private long firstInARowNanos; // time of the first failure in a row; guarded by this
     private long firstInPeriodNanos;
 
     /**
-     * @param name the provider in messages
+     * @param name the name of the provider in messages
      * @param log gets a line for each change
      */
     Ejection(Supplier<String> name, ChangeLog log, NodeCounts counts, long now) {
@@ -47,7 +48,7 @@ public final class Ejection {
         this.rateSinceNanos = now;
     }
 
-    /** Whether the provider is ejected at this time. */
+    /** Whether the provider is ejected at the given time. */
     public boolean isNow(long now) {
         return ejected && now - untilNanos < 0;
     }
@@ -57,27 +58,27 @@ public final class Ejection {
         return isNow(now) ? untilNanos - now : 0;
     }
 
-    /** The time since which the provider gets no calls; 0 if it gets calls. */
+    /** The time for which the provider has been ejected, in nanoseconds; 0 if it is not ejected. */
     long sinceNanos(long now) {
         return isNow(now) ? now - sinceNanos : 0;
     }
 
-    /** The reason of the last ejection; empty if there was none. */
+    /** The reason for the last ejection; empty if the provider was never ejected. */
     public String why() {
         return why;
     }
 
-    /** The number of ejections since the start. */
+    /** The number of ejections since the start of the client. */
     public long count() {
         return count.sum();
     }
 
-    /** Whether the last calls failed. */
+    /** Whether the last call failed or the provider is ejected. */
     boolean isFailing(long now) {
         return failures > 0 || isNow(now);
     }
 
-    /** Records an answered call. */
+    /** Records that a call of the provider was answered. */
     void answered(long now) {
         if (failures != 0 || ejections != 0) {
             forgive(now);
@@ -94,8 +95,8 @@ public final class Ejection {
     /**
      * Records a failed call.
      *
-     * @param calls the number of all calls so far
-     * @return the number of failures in a row
+     * @param calls the total number of calls so far
+     * @return the number of consecutive failures
      */
     synchronized int failed(long calls, long now) {
         int inARow = failures + 1;
@@ -147,7 +148,7 @@ public final class Ejection {
                         + ", the first one " + ChangeTexts.time(now - firstNanos) + " ago");
     }
 
-    /** The provider is cured. */
+    /** Ends the ejection early, because the provider answers well again. */
     synchronized void end(long now) {
         if (ejected) {
             ejected = false;
@@ -157,7 +158,7 @@ public final class Ejection {
         }
     }
 
-    /** Notices that the time of the ejection is over. */
+    /** Ends the ejection if its time is over. */
     void look(long now) {
         if (ejected && now - untilNanos >= 0) {
             tryAgain(now);
@@ -175,7 +176,7 @@ public final class Ejection {
         }
     }
 
-    /** Forgets all failures, because the provider's process was replaced. */
+    /** Resets all failures and ejections, because the process of the provider was replaced. */
     synchronized void clear(long calls, long now) {
         ejected = false;
         failures = 0;

@@ -2,10 +2,10 @@ package tern.rpc.cluster;
 
 import java.util.concurrent.TimeUnit;
 
-/** Figures of all providers of a cluster, measured ten times a second while there are calls. Thread-safe. */
+/** Values measured over all providers of a cluster, ten times per second while there are calls. Thread-safe. */
 final class Figures {
 
-    /** The time after its start at which a provider gets its full weight. */
+    /** The time after which a provider that became usable gets its full weight. */
     static final long SLOW_START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private volatile double medianCost = 1;
@@ -13,22 +13,22 @@ final class Figures {
     private volatile boolean anyWarm;
     private volatile double localShare = 1;
 
-    /** The median response time of the usable providers, as a multiple of the usual one. */
+    /** The median response time of the usable providers, as a multiple of the usual response time. */
     double medianCost() {
         return medianCost;
     }
 
-    /** Whether more than half of the providers are ejected, so that ejections are ignored. */
+    /** Whether more than half of the providers are ejected. Ejections are then ignored. */
     boolean tooManyEjected() {
         return tooManyEjected;
     }
 
-    /** Whether any provider has been running for longer than the slow start. */
+    /** Whether any provider has been usable for longer than the slow start. */
     boolean anyWarm() {
         return anyWarm;
     }
 
-    /** The share of the calls that stays in the zone of the client. */
+    /** The share of the calls that stay in the client's zone. */
     double localShare() {
         return localShare;
     }

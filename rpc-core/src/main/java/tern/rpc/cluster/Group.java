@@ -8,18 +8,19 @@ import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Outcome;
 
 /**
- * The providers that calls with one tag may use: first those in the client's zone. All of them are used if too few in
- * the zone are good, or the chosen one is overloaded. Immutable except for its balancers.
+ * The providers that calls with one tag may use. The providers in the client's zone are preferred. The other providers
+ * are used too if too few providers in the zone are good, or if the chosen one is overloaded. Immutable except for its
+ * balancers.
  */
 final class Group {
 
-    /** A provider in the client's zone is abandoned for another one whose score is lower by this factor. */
+    /** A provider in another zone is preferred to one in the client's zone if its score is lower by this factor. */
     private static final double SPILL = 4;
 
     private static final double MIN_WEIGHT = 0.01;
 
     private final List<Target> targets;
-    private final Balancer first; // balancer for the client's zone, or for all providers if there are no zones
+    private final Balancer first; // balancer for the client's zone; if there are no zones, for all providers
     private final @Nullable Balancer others;
 
     Group(List<Target> targets, ClusterSettings settings) {
@@ -66,7 +67,7 @@ final class Group {
         return isBetter ? farther : near;
     }
 
-    /** Records an ended attempt of this group. */
+    /** Records an attempt that has ended at a provider of this group. */
     void ended(Candidate picked, Outcome outcome, long tookNanos) {
         first.ended(picked, outcome, tookNanos);
         if (others != null) {

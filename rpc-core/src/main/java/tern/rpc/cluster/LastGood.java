@@ -12,15 +12,15 @@ import tern.rpc.endpoint.EndpointSnapshot.State;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Keeps the last good list. Registries and DNS sometimes report an empty or much shorter list although the providers
- * are fine. Providers missing from an empty list are held while they answer. Providers missing from a list that lost
- * more than half of its entries are held for 30 s while they answer. Immutable.
+ * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list although
+ * the providers are fine. If a list is empty, the missing providers are held as long as they answer. If a list has
+ * lost more than half of its entries, the missing providers are held for up to 30 s while they answer. Immutable.
  *
  * @param snapshot the last snapshot of the source
- * @param listed the providers that the source lists; the last known ones if the source no longer reports
+ * @param listed the providers that the source lists; if the source is unreachable, the last list
  * @param held the providers that the source no longer lists
- * @param heldSinceNanos the time since which providers are held
- * @param emptied whether the list is empty and was not before
+ * @param heldSinceNanos the time at which the providers began to be held
+ * @param emptied whether the source reports an empty list after a list with entries
  */
 record LastGood(
         EndpointSnapshot snapshot, List<Instance> listed, List<Instance> held, long heldSinceNanos, boolean emptied) {
@@ -54,7 +54,7 @@ record LastGood(
         return new LastGood(next, instances, missing(held, instances), heldSinceNanos, false);
     }
 
-    /** Returns the list at a later time, without held providers that no longer answer. */
+    /** Returns this list without those held providers that no longer answer or were held long enough. */
     LastGood later(Predicate<Endpoint> answers, long now) {
         if (held.isEmpty()) {
             return this;
@@ -63,7 +63,7 @@ record LastGood(
         return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, emptied);
     }
 
-    /** The change of the list that was not obeyed; empty if no provider is held. */
+    /** Why providers that the source no longer lists are held; empty if no provider is held. */
     String whyHeld() {
         if (held.isEmpty()) {
             return "";

@@ -3,26 +3,26 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Derives the calls of the last minute from a number that only grows, in parts of ten seconds. It is asked at least once
- * in ten seconds while there are calls. Thread-safe.
+ * Computes the number of calls in the last minute from a counter that only grows, in intervals of ten seconds. Callers
+ * read it at least once every ten seconds while there are calls. Thread-safe.
  */
 final class LastMinute {
 
     private static final long PART_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private final int[] parts = new int[6]; // guarded by this, as the next three
+    private final int[] parts = new int[6]; // this field and the next three are guarded by this
     private int current;
     private long beginNanos;
-    private long callsBefore; // the number at the begin of the current part
+    private long callsBefore; // value of the counter at the start of the current interval
 
     LastMinute(long now) {
         this.beginNanos = now;
     }
 
     /**
-     * The number of calls within the last 50 to 60 s.
+     * Returns the number of calls in the last 50 to 60 s.
      *
-     * @param calls the number of calls so far
+     * @param calls the total number of calls so far
      */
     synchronized long of(long calls, long now) {
         parts[current] = (int) (calls - callsBefore);

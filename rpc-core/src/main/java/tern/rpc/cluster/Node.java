@@ -12,24 +12,26 @@ import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The state of one provider at one client: its connection, calls in flight, response times, failures, and last sign of
- * life. Shared by all references that use the connection. Times are on the client's clock. Thread-safe; a lost update
- * of a response time is tolerated.
+ * The state of one provider as one client sees it: its connection, calls in flight, response times, failures, and last
+ * sign of life. All references that use the connection share it. Times are on the client's clock. Thread-safe; updates
+ * of response times may get lost.
  */
 public final class Node {
 
     /** Time constant of the exponential decay of response times (docs/cluster.md). */
     private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** Added to response times before they are compared, so that short pauses of fast methods make no difference. */
+    /**
+     * Added to both response times before they are compared, so that short pauses of fast methods make no difference.
+     */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
-    /** Upper bound for a slow answer, as a multiple of the usual time. */
+    /** Upper limit for the response time of a single call, as a multiple of the usual time. */
     private static final double MAX_SLOW = 20;
 
     /**
-     * The first failed call counts like a call that took this multiple of the usual time. Each further failure in a row
-     * doubles it. So a client with few calls tries a failing node again after about 20 s if no probe is possible.
+     * The cost of the first failed call, as a multiple of the usual time. Each further consecutive failure doubles it.
+     * A client with few calls therefore tries a failing node again after about 20 s if no probe is possible.
      */
     private static final double FAILED = 100;
 
@@ -37,29 +39,30 @@ public final class Node {
     private static final int MAX_DOUBLINGS = 5;
 
     /**
-     * A refusal because of overload counts as this multiple of the usual time. Repeated refusals do not increase it.
+     * The cost of a call that was refused because of overload, as a multiple of the usual time. Repeated refusals do
+     * not increase it.
      */
     private static final double REFUSED = 5;
 
-    /** An answer within this multiple of the usual time is good. */
+    /** An answer is good if it takes at most this multiple of the usual time. */
     private static final double GOOD = 2;
 
-    /** This number of good answers in a row proves that a slow or failing node has recovered. */
+    /** A slow or failing node has recovered after this number of consecutive good answers. */
     private static final int GOOD_IN_A_ROW = 2;
 
-    /** A provider with calls in flight that sends nothing for this long is stalled. */
+    /** A provider with calls in flight is stalled if it sends nothing for at least this time. */
     private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The silence after which a provider is stalled, as a multiple of its usual response time. */
+    /** A provider is stalled only if it is silent for at least this multiple of its usual response time. */
     private static final int SILENT_TIMES = 10;
 
-    /** Minimum time between two pings, because servers accept only few. */
+    /** Minimum time between two pings, because servers limit their number. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** A connection starts one attempt in this time at most, whoever asks for it. */
+    /** Minimum time between two attempts to connect that calls start. */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The end of a shorter outage is not logged, because its begin was not either. */
+    /** The end of a shorter outage is not logged, because its start was not logged either. */
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final AtomicLongFieldUpdater<Node> PROBE =
@@ -73,8 +76,8 @@ public final class Node {
     private final AtomicInteger streams = new AtomicInteger();
     private final LongAdder calls = new LongAdder();
     private volatile boolean known; // whether the node has answered since it became usable
-    private volatile long signNanos; // time of the last answer, or of the first call in flight if there was no answer
-    private volatile double cost = 1; // response time at costNanos, as a multiple of the method's usual one
+    private volatile long signNanos; // time of the last answer; without one, the start of the first call in flight
+    private volatile double cost = 1; // response time at costNanos, as a multiple of the usual response time
     private volatile long costNanos;
     private volatile long usualNanos; // smoothed response time
     private volatile int goodInARow;
@@ -90,14 +93,14 @@ public final class Node {
     private final Ejection ejection;
     private final NodeCounts counts;
 
-    private boolean usableBefore; // guarded by this, as the next two
-    private boolean wasOutOfReach; // since the connection was lost, or since the start
+    private boolean usableBefore; // this field and the next two are guarded by this
+    private boolean wasOutOfReach; // whether connecting failed since the connection was lost or the node was created
     private long lostNanos;
     private volatile long usableSinceNanos;
 
     /**
-     * @param opener connects, and returns at once
-     * @param name the provider in messages
+     * @param opener opens the connection without blocking
+     * @param name the name of the provider in messages
      * @param log gets a line for each change of the state
      */
     Node(
@@ -122,13 +125,13 @@ public final class Node {
         this.usableSinceNanos = now;
     }
 
-    // ---- the connection
+    // The following methods handle the connection.
 
     public Endpoint endpoint() {
         return endpoint;
     }
 
-    /** The connection. Opens it if necessary. */
+    /** Returns the connection, which is opened if necessary. */
     public ClientConnection connection() {
         ClientConnection current = connection;
         return current == null ? open() : current;
@@ -154,13 +157,13 @@ public final class Node {
         return current != null && current.isAvailable() && current.wasHeard();
     }
 
-    /** Whether the connection is being opened, or its server has not sent anything yet. */
+    /** Whether the connection is being opened, or is open but its server has not sent anything yet. */
     public boolean isConnecting() {
         ClientConnection current = connection;
         return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));
     }
 
-    // ---- the calls
+    // The following methods record calls.
 
     /** Records that a call is about to be sent. */
     public void begin(long now) {
@@ -176,7 +179,10 @@ public final class Node {
         begin(now);
     }
 
-    /** Records that a stream is about to be opened. A stream may be silent for any time. */
+    /**
+     * Records that a stream is about to be opened. Streams do not count for {@link #isStalled}, because they may be
+     * silent for any time.
+     */
     public void beginStream() {
         calls.increment();
         streams.incrementAndGet();
@@ -187,7 +193,10 @@ public final class Node {
         judge(outcome, now);
     }
 
-    /** Records that a one-way call was passed to the socket. This says nothing about the node. */
+    /**
+     * Records that a one-way call was passed to the socket. A one-way call has no outcome, so it does not change the
+     * state of the provider.
+     */
     public void sentOneWay() {
         inFlight.decrementAndGet();
     }
@@ -196,7 +205,7 @@ public final class Node {
      * Records the end of a call.
      *
      * @param tookNanos the time since {@link #begin}
-     * @param times the usual times of the method
+     * @param times the usual response time of the method
      */
     public void end(Outcome outcome, long tookNanos, long now, UsualTime times) {
         inFlight.decrementAndGet();
@@ -209,8 +218,9 @@ public final class Node {
     }
 
     /**
-     * A call was given up because another provider answered it first. The time since {@link #begin} is a lower bound of
-     * its response time, so it counts if it is slow, and never as a good answer. The call still {@linkplain #end ends}.
+     * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
+     * lower limit of the call's response time. It is recorded if it is slow, but never as a good answer. {@link #end}
+     * must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
         long usual = times.nanos();
@@ -234,7 +244,7 @@ public final class Node {
             }
             case FAILED -> failed(now);
             case CANCELLED -> {
-                // says nothing about the node
+                // A cancellation does not depend on the provider.
             }
         }
     }
@@ -283,7 +293,7 @@ public final class Node {
 
     private void failed(long now) {
         if (!isUsable()) {
-            return; // the lost connection is handled elsewhere, and the node may come back as another process
+            return; // a lost connection does not count: the node is reset when it is connected again
         }
         goodInARow = 0;
         int inARow = ejection.failed(calls.sum(), now);
@@ -298,23 +308,23 @@ public final class Node {
     }
 
     /**
-     * The remaining share of the cost since the last change. It approximates e^(-t/τ) without a call of the math
-     * library.
+     * Returns the fraction of the cost above 1 that has not decayed since the last change. The formula approximates
+     * e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;
         return 1 / (1 + age * (1 + age * (0.5 + age * 0.1667)));
     }
 
-    // ---- the figures
+    // The following methods return measured values.
 
-    /** The response time as a multiple of the usual one. It returns to 1 while there are no calls. */
+    /** The response time as a multiple of the usual response time. It decays to 1 while there are no calls. */
     public double cost(long now) {
         return 1 + (cost - 1) * kept(now);
     }
 
     /**
-     * The cost including calls in flight. The time since the last sign of life is a lower bound of their response
+     * The cost including calls in flight. The time since the last sign of life is a lower limit of their response
      * times.
      */
     double expectedCost(long now) {
@@ -337,7 +347,7 @@ public final class Node {
         return inFlight.get() + streams.get();
     }
 
-    /** The number of calls and streams since the start. */
+    /** The total number of calls and streams since the node was created. */
     public long calls() {
         return calls.sum();
     }
@@ -351,7 +361,10 @@ public final class Node {
         return ejection.isNow(now);
     }
 
-    /** Whether calls wait in vain: they are in flight, but nothing arrives even after a ping. */
+    /**
+     * Whether the provider is silent: calls are in flight, but nothing has arrived from the provider for a long time.
+     * The client then sends pings, so that the provider can show that it is alive.
+     */
     public boolean isStalled(long now) {
         ClientConnection current = connection;
         if (current == null) {
@@ -377,7 +390,7 @@ public final class Node {
         return true;
     }
 
-    /** The time since which it is {@linkplain #isStalled stalled}; 0 if it is not. */
+    /** How long the node has been {@linkplain #isStalled stalled}, in nanoseconds; 0 if it is not stalled. */
     long stalledForNanos(long now) {
         return isStalled(now) ? Math.max(1, now - silentSinceNanos) : 0;
     }
@@ -390,9 +403,12 @@ public final class Node {
         }
     }
 
-    // ---- maintenance, by the survey of a cluster
+    // The following methods are called regularly by the survey of a cluster.
 
-    /** Notices that the node became usable. A process that came back is another one, so it starts without a past. */
+    /**
+     * Checks whether the node has become usable. A provider that is connected again may be another process, so its
+     * earlier state is discarded.
+     */
     synchronized void look(long now) {
         boolean usable = isUsable();
         if (usable && !usableBefore) {
@@ -426,17 +442,17 @@ public final class Node {
         wasOutOfReach = false;
     }
 
-    /** The time since which it is out of reach, as far as calls have noticed; 0 if it is connected. */
+    /** How long the node has been unreachable, as far as calls have noticed, in nanoseconds; 0 if it is connected. */
     public synchronized long outOfReachNanos(long now) {
         return usableBefore ? 0 : Math.max(0, now - lostNanos);
     }
 
-    /** The time since which the node is usable. */
+    /** The time at which the node became usable. */
     long usableSinceNanos() {
         return usableSinceNanos;
     }
 
-    /** Whether the last attempt to connect that calls started is long enough ago. */
+    /** Whether enough time has passed since calls last started an attempt to connect. */
     boolean isAttemptDue(long now) {
         return now - nextAttemptNanos >= 0;
     }
@@ -445,18 +461,18 @@ public final class Node {
         nextAttemptNanos = now + BETWEEN_ATTEMPTS_NANOS;
     }
 
-    /** Whether the pause after the last probe is over. */
+    /** Whether enough time has passed since the last probe. */
     boolean isProbeDue(long now) {
         return now - nextProbeNanos >= 0;
     }
 
-    /** Reserves the right to send a probe. At most one thread gets it in this period. */
+    /** Reserves the next probe for the calling thread. At most one thread per {@code pauseNanos} succeeds. */
     boolean takeProbe(long now, long pauseNanos) {
         long due = nextProbeNanos;
         return now - due >= 0 && PROBE.compareAndSet(this, due, now + pauseNanos);
     }
 
-    /** Whether its last calls failed. Slow answers do not count. */
+    /** Whether the last calls failed. Slow answers are not failures. */
     boolean isFailing(long now) {
         return ejection.isFailing(now);
     }

@@ -2,7 +2,7 @@ package tern.rpc.cluster;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what happens to all providers of a client, also to those that are gone. Thread-safe. */
+/** Counts events of all providers of a client, including providers that no longer exist. Thread-safe. */
 public final class NodeCounts {
 
     private final LongAdder ejections = new LongAdder();
@@ -21,17 +21,17 @@ public final class NodeCounts {
         copies.increment();
     }
 
-    /** The number of times that a provider was ejected. */
+    /** The number of ejections of all providers. */
     public long ejections() {
         return ejections.sum();
     }
 
-    /** The number of silent providers that were asked for a sign of life. */
+    /** The number of pings sent to silent providers. */
     public long pings() {
         return pings.sum();
     }
 
-    /** The number of idempotent calls that were copied to a slow or failing provider. */
+    /** The number of idempotent calls that were copied to a slow or failing provider as probes. */
     public long copies() {
         return copies.sum();
     }

@@ -18,16 +18,16 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The nodes of one transport that have the same keys and trusted certificates. All references that share connections
- * have one node for each endpoint. New connections are opened at a limited rate. A connection is kept for 30 s after
- * the last reference has returned its node, and is then closed when its calls have ended. Thread-safe.
+ * The nodes of one transport that use the same keys and trusted certificates. References that share connections share
+ * one node for each endpoint. New connections are opened at a limited rate. When the last reference returns a node,
+ * its connection is kept for 30 s and then closed as soon as its calls have ended. Thread-safe.
  */
 public final class Nodes {
 
-    /** The time for which an unused connection is kept, because its endpoint may come back. */
+    /** How long an unused connection is kept, because its endpoint may be listed again. */
     private static final int KEPT_SECONDS = 30;
 
-    /** The time that calls may take to end on a connection that is no longer used. */
+    /** How long the closing of an unused connection waits for its calls to end. */
     private static final int MAX_END_SECONDS = 30;
 
     private static final long OPEN_EVERY_MILLIS = 20;
@@ -36,8 +36,8 @@ public final class Nodes {
 
     private static final class Shared {
         final Node node;
-        final List<String> services = new ArrayList<>(); // of the references that use it, with repetitions
-        int releases; // the number of times that nobody used it
+        final List<String> services = new ArrayList<>(); // services of the references that use the node
+        int releases; // number of times that the last reference returned the node
 
         Shared(Node node) {
             this.node = node;
@@ -51,9 +51,9 @@ public final class Nodes {
     private final ScheduledExecutorService timer;
     private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // guarded by this
     private final Queue<Node> unopened = new ArrayDeque<>(); // guarded by this
-    private boolean opening; // whether the timer opens nodes; guarded by this
+    private boolean opening; // whether the timer is scheduled to open nodes; guarded by this
 
-    /** @param connect opens a connection and returns at once */
+    /** @param connect opens a connection without blocking */
     Nodes(
             Function<Endpoint, ClientConnection> connect,
             Pace pace,
@@ -68,7 +68,7 @@ public final class Nodes {
     }
 
     /**
-     * The node of an endpoint, which connects soon.
+     * Returns the node of an endpoint, which will be connected soon.
      *
      * @param service the service of the reference, for messages
      */
@@ -103,7 +103,7 @@ public final class Nodes {
         }
     }
 
-    /** The address with the services that it is used for. */
+    /** Returns the address and the services for which it is used. */
     private synchronized String name(Endpoint endpoint) {
         Shared shared = byEndpoint.get(endpoint);
         return shared == null || shared.services.isEmpty()
@@ -136,7 +136,7 @@ public final class Nodes {
         return shared != null && shared.node == node && !shared.services.isEmpty();
     }
 
-    /** Whether an additional attempt to connect may start now, besides the regular attempts of the connections. */
+    /** Whether an additional attempt to connect may start now. Connections also make attempts on their own. */
     boolean mayAttempt() {
         return pace.take(clock.nanoTime());
     }
@@ -174,7 +174,7 @@ public final class Nodes {
     private void schedule(Runnable task, long delay, TimeUnit unit) {
         try {
             timer.schedule(task, delay, unit);
-        } catch (RejectedExecutionException e) { // the client is closed, which closes all connections
+        } catch (RejectedExecutionException e) { // the client was closed, which closes all connections
             return;
         }
     }

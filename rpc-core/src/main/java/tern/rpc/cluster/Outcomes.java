@@ -4,14 +4,12 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.endpoint.Outcome;
 
-/** Derives from a failure its meaning for the provider. */
+/** Determines what the failure of an attempt means for the state of the provider. */
 public final class Outcomes {
 
     private Outcomes() {}
 
-    /**
-     * @param failure null for an answer of the method, which may also be one of its exceptions
-     */
+    /** @param failure the failure; null if the method returned a result or threw one of its own exceptions */
     public static Outcome of(@Nullable RpcException failure) {
         if (failure == null) {
             return Outcome.ANSWERED;

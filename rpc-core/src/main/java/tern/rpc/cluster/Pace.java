@@ -2,7 +2,10 @@ package tern.rpc.cluster;
 
 import java.util.concurrent.TimeUnit;
 
-/** Limits events such as new connections and lines of the log: some at once, then a number per second. Thread-safe. */
+/**
+ * Limits the rate of events such as new connections and log lines: a number of events at once, then a number per
+ * second (token bucket). Thread-safe.
+ */
 final class Pace {
 
     private final int atOnce;
@@ -17,7 +20,11 @@ final class Pace {
         this.countedNanos = now;
     }
 
-    /** Whether one more event may happen now. If true, it is counted. */
+    /**
+     * Counts one event if it may happen now.
+     *
+     * @return false if the event must not happen now
+     */
     synchronized boolean take(long now) {
         tokens = Math.min(atOnce, tokens + (now - countedNanos) * perNano);
         countedNanos = now;

@@ -4,13 +4,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import tern.rpc.endpoint.Balancer;
 
-/** The balancers of Tern, by the names that properties use. */
+/** Tern's load balancing policies by name, as used in properties. */
 public final class Policies {
 
-    /** Draws two providers at random and takes the better one. The default. */
+    /** Draws two providers at random and takes the better one. This is the default. */
     public static final String P2C = "p2c";
 
-    /** Takes the providers in turn. */
+    /** Uses the providers in turn. */
     public static final String ROUND_ROBIN = "round-robin";
 
     /** Sends calls with the same key to the same provider. */
@@ -22,7 +22,11 @@ public final class Policies {
         return new TreeSet<>(Set.of(P2C, ROUND_ROBIN, CONSISTENT_HASH));
     }
 
-    /** @throws IllegalArgumentException if there is no such balancer */
+    /**
+     * Returns the policy with this name.
+     *
+     * @throws IllegalArgumentException if the name is unknown
+     */
     public static Balancer.Factory named(String name) {
         return switch (name) {
             case P2C -> PowerOfTwoChoices::new;

@@ -7,19 +7,20 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Takes the providers in turn, in proportion to their weights. A provider with half of the largest weight is skipped in
- * every second round (static stride scheduling). Unusable and avoided providers are skipped too. Thread-safe.
+ * Uses the providers in turn, in proportion to their weights (static stride scheduling). For example, a provider with
+ * half of the largest weight is skipped in every second round. Unusable and avoided providers are skipped too.
+ * Thread-safe.
  */
 final class RoundRobin implements Balancer {
 
-    /** The largest weight after scaling. */
+    /** The scaled value of the largest weight. */
     private static final int FULL = 0xFFFF;
 
-    /** Number of turns before all providers are examined. */
+    /** Number of turns to try before all providers are examined. */
     private static final int MAX_TURNS = 64;
 
     private final Target[] targets;
-    private final int[] strides; // weights, where the largest is FULL; empty if all are equal
+    private final int[] strides; // scaled weights, the largest being FULL; empty if all weights are equal
     private final AtomicInteger position = new AtomicInteger();
 
     RoundRobin(List<Candidate> candidates) {
@@ -62,8 +63,9 @@ final class RoundRobin implements Balancer {
     }
 
     /**
-     * Whether the provider is picked in this round. Its credit grows by its weight in each round, and a pick costs the
-     * largest weight. The initial credit differs by index, so that equal providers are not skipped in the same round.
+     * Whether the provider is used in this round. Its credit grows by its weight in each round, and each use costs the
+     * largest weight. The initial credit depends on the index, so that providers with equal weights are not all
+     * skipped in the same round.
      */
     private boolean isDue(long round, int index) {
         long stride = strides[index];

@@ -12,9 +12,10 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * The providers of a method by their tags, with Dubbo's rules. A call with a tag goes to the providers with this tag. If
- * there are none, it goes to the providers without a tag. The tag {@code a|b|c} also tries {@code a|b} and {@code a}. A
- * call without a tag never goes to a provider with one. Rules may exclude providers and give them tags. Thread-safe.
+ * The providers for the calls of a method, grouped by tag according to Dubbo's rules. A call with a tag goes to the
+ * providers with this tag. If there are none, it goes to the providers without a tag. A call with the tag
+ * {@code a|b|c} also tries {@code a|b} and then {@code a}. A call without a tag never goes to a provider with a tag.
+ * Rules may exclude providers and give them tags. Thread-safe.
  */
 final class Routes {
 
@@ -66,7 +67,7 @@ final class Routes {
         return rules == Rules.NONE ? List.of(target.attributes().tag()) : rules.tags(instance(target));
     }
 
-    /** The routes of a method. */
+    /** Returns the routes for calls of the method. */
     Routes of(String method) {
         Map<String, Routes> known = byMethod;
         return known == null ? this : known.computeIfAbsent(method, this::filtered);
@@ -76,7 +77,7 @@ final class Routes {
         return new Routes(all, allowed(method, all, rules), settings, rules, false);
     }
 
-    /** The group in which the provider is counted; null if rules exclude it. */
+    /** Returns the group whose balancer records the provider's attempts; null if rules exclude the provider. */
     @Nullable
     Group groupOf(Target target) {
         return group(
@@ -87,21 +88,21 @@ final class Routes {
         return rules;
     }
 
-    /** Whether there are providers but none may take a call, whatever tag it has. */
+    /** Whether rules exclude all known providers. */
     boolean isRuledOut() {
         return byTag.isEmpty() && !all.isEmpty();
     }
 
-    /** All providers regardless of tags and methods. */
+    /** All providers, regardless of tags and methods. */
     List<Target> all() {
         return all;
     }
 
     /**
-     * The providers for a call; null if there are none.
+     * Returns the providers for a call; null if there are none.
      *
-     * @param tag empty for none
-     * @param force whether a call with a tag must not go to providers without one
+     * @param tag the tag of the call; empty for none
+     * @param force whether a call with a tag must not go to providers without a tag
      */
     @Nullable
     Group group(String tag, boolean force) {

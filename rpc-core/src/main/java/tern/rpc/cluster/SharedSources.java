@@ -20,15 +20,15 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The sources of a client. References with equal source keys share one source. It is closed with the last of these
- * references. Frequent changes are coalesced, and repeated lists are not passed on. Thread-safe.
+ * The endpoint sources of a client. References whose sources have equal keys share one source, which is closed with
+ * the last of these references. Frequent changes are coalesced, and repeated lists are not passed on. Thread-safe.
  */
 final class SharedSources {
 
-    /** Maximum number of providers of one source. Further ones are ignored. */
+    /** Maximum number of providers that are used from one source. Further providers are ignored. */
     static final int MAX_INSTANCES = 200_000;
 
-    /** Addresses that stand for all addresses of a machine. */
+    /** Addresses that mean all addresses of a machine. */
     private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
@@ -37,23 +37,23 @@ final class SharedSources {
     private final ScheduledExecutorService timer;
     private final Map<Object, Shared> byKey = new HashMap<>(); // guarded by this
 
-    /** @param timer passes on delayed changes */
+    /** @param timer passes on delayed changes to references */
     SharedSources(NanoClock clock, ScheduledExecutorService timer) {
         this.clock = clock;
         this.timer = timer;
     }
 
-    /** The use of a source by one reference. */
+    /** The subscription of one reference to a source. */
     interface Subscription {
-        /** Asks the source to look up the providers again soon. */
+        /** Tells the source to look up the providers again soon. */
         void refresh();
 
         void close();
     }
 
     /**
-     * Passes every snapshot to the listener, the current one at once. The listener runs on any thread, one call at a
-     * time.
+     * Passes the current snapshot and then every new one to the listener. The listener may run on any thread, but
+     * never on two at once.
      *
      * @param service the service of the reference, for messages
      */
@@ -91,7 +91,7 @@ final class SharedSources {
             }
             byKey.remove(shared.source.key());
         }
-        shared.source.close(); // outside the lock, because its thread may be waiting for it
+        shared.source.close(); // not closed under the lock, because a thread of the source may be waiting for the lock
     }
 
     /** The number of sources in use. */
@@ -103,15 +103,15 @@ final class SharedSources {
         private final EndpointSource source;
         private final List<Consumer<EndpointSnapshot>> listeners = new CopyOnWriteArrayList<>();
         private final ChangeLog log = new ChangeLog(LOG, clock, timer);
-        private final Coalescing coalescing = new Coalescing(); // guarded by this, as the next seven
-        private final List<String> services = new ArrayList<>(); // of the references, with repetitions
+        private final Coalescing coalescing = new Coalescing(); // this field and the next seven are guarded by this
+        private final List<String> services = new ArrayList<>(); // services of all references that use the source
         private long stateSinceNanos = clock.nanoTime();
         private EndpointSnapshot told = EndpointSnapshot.unknown(Instant.now(), "");
         private EndpointSnapshot latest = told;
         private boolean waiting;
         private boolean namedAsTooLong;
         private boolean namedAsWildcard;
-        private int users; // guarded by the sources
+        private int users; // guarded by the enclosing SharedSources
 
         Shared(EndpointSource source) {
             this.source = source;
@@ -132,7 +132,7 @@ final class SharedSources {
             return services.isEmpty() ? "an unused service" : ChangeTexts.services(services);
         }
 
-        /** Writes a line if the state changed, except for the usual start. */
+        /** Logs a line if the state or its reason changed, except when the first list arrives normally. */
         private void log(EndpointSnapshot before, EndpointSnapshot now) {
             boolean isNew = before.state() != now.state()
                     || (!now.why().isEmpty() && !before.why().equals(now.why()));
@@ -193,7 +193,7 @@ final class SharedSources {
             return shortened(withoutWildcards(snapshot));
         }
 
-        /** Leaves out addresses such as 0.0.0.0. A connection to them would reach this machine. */
+        /** Removes addresses such as 0.0.0.0. Connecting to such an address would reach the client's own machine. */
         private EndpointSnapshot withoutWildcards(EndpointSnapshot snapshot) {
             List<Instance> usable = snapshot.instances();
             String refused = "";

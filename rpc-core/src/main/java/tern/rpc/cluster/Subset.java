@@ -5,8 +5,9 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Chooses the providers that a client connects to if there are many. Each client takes the providers with the smallest
- * rendezvous hash of client and address. Each added or removed provider changes the subset by at most one.
+ * Chooses the providers that a client connects to if there are many. Each client chooses the providers with the
+ * smallest rendezvous hashes of client and address. Adding or removing a provider changes the subset by at most one
+ * provider.
  */
 final class Subset {
 
@@ -14,20 +15,23 @@ final class Subset {
     private final int size;
 
     /**
-     * @param client a number that differs between clients
-     * @param size the largest number of providers; 0 for all
+     * @param client a number that is different for each client
+     * @param size the maximum number of providers; 0 for all
      */
     Subset(long client, int size) {
         this.client = client;
         this.size = size;
     }
 
-    /** The chosen providers in the order of the list. Returns the list itself if it is small. */
+    /**
+     * Returns the chosen providers in the order of the given list. If the list has no more providers than the subset
+     * size, returns the list itself.
+     */
     List<Instance> of(List<Instance> instances) {
         if (size == 0 || instances.size() <= size) {
             return instances;
         }
-        long[] smallest = new long[size]; // a heap with the largest at the top
+        long[] smallest = new long[size]; // a heap with the largest hash at the top
         int filled = 0;
         for (Instance instance : instances) {
             long hash = hash(instance);

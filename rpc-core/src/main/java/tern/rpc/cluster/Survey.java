@@ -8,33 +8,36 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Examines all providers of a cluster ten times a second while there are calls. It measures the figures that each
- * choice needs, starts attempts to connect, and selects slow or failing providers for probes. It runs on the thread of
- * a call. Thread-safe.
+ * Examines all providers of a cluster ten times per second while there are calls, on the thread of a call. It measures
+ * the values that each choice needs, starts attempts to connect, and selects slow or failing providers for probes.
+ * Thread-safe.
  */
 final class Survey {
 
     private static final long EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The pause while some connected servers have not sent anything yet. */
+    /** The time until the next survey if some connected servers have not sent anything yet. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The pause between two probes of one provider. */
+    /** Minimum time between two probes of one provider. */
     private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** If a copy of an idempotent call was sent as a probe within this time, no original calls are used as trials. */
+    /**
+     * If a copy of an idempotent call was sent as a probe within this time, no original call is sent to a slow
+     * provider as a trial.
+     */
     private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** A provider is slow if its response time is this multiple of the median. */
+    /** A provider is slow if its response time exceeds the median by this factor. */
     private static final double SLOW = 3;
 
-    /** One in this number of calls tries a slow provider. */
+    /** One in this number of calls is sent to a slow provider as a trial. */
     private static final int TRIAL_OF_SLOW = 200;
 
-    /** One in this number of calls tries a provider whose calls failed. */
+    /** One in this number of calls is sent to a failing provider as a trial. */
     private static final int TRIAL_OF_FAILING = 8_000;
 
-    /** Number of providers from which the median is computed. */
+    /** Maximum number of providers from which the median is computed. */
     private static final int SAMPLE = 101;
 
     private final String zone;
@@ -43,7 +46,7 @@ final class Survey {
     private final AtomicLong nextNanos;
     private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
     private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
-    private int turn; // used by one survey at a time, like the three fields below
+    private int turn; // only one survey at a time uses this field and the next three
     private long lastTrialNanos;
     private long callsAtTrial;
     private volatile long lastCopyNanos;
@@ -57,7 +60,7 @@ final class Survey {
         this.lastCopyNanos = now - COPIES_NANOS;
     }
 
-    /** Whether the calling thread should run the survey now. */
+    /** Whether the calling thread must run the survey now. Returns true to only one thread per period. */
     boolean isDue(long now) {
         long next = nextNanos.get();
         return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);
@@ -109,7 +112,7 @@ final class Survey {
         target.callsOfLastMinute(now);
     }
 
-    /** Starts attempts to connect to the providers out of reach, one in half a second for each. */
+    /** Starts attempts to connect to unreachable providers, at most one per provider every half second. */
     private void attempt(List<Target> targets, long now) {
         for (int i = 0; i < targets.size(); i++) {
             Target target = targets.get(Math.floorMod(turn, targets.size()));
@@ -117,7 +120,7 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // begins with this one the next time
+                    return; // the next survey continues with this provider
                 }
                 node.attempted(now);
                 target.connection().connectSoon();
@@ -128,7 +131,7 @@ final class Survey {
 
     private void suspectOne(List<Target> targets, double median, long now) {
         Target worst = null;
-        Target due = null; // the worst one whose last probe is long enough ago
+        Target due = null; // the worst provider that may be probed again
         long calls = 0;
         for (Target target : targets) {
             Node node = target.node();
@@ -162,19 +165,22 @@ final class Survey {
                 && (node.isEjected(now) || node.cost(now) > SLOW * median);
     }
 
-    /** Whether some provider is slow or fails. */
+    /** Whether a slow or failing provider may be probed. */
     boolean hasSuspect() {
         return suspect.get() != null;
     }
 
-    /** A provider that the next call should try, because no probes are possible; null if there is none. */
+    /**
+     * Returns the provider to which the next call is sent as a trial, because no probe is possible; null if there is
+     * none.
+     */
     @Nullable
     Target takeTrial() {
         return trial.get() == null ? null : trial.getAndSet(null);
     }
 
     /**
-     * A provider that should get a copy of an idempotent call; null if there is none.
+     * Returns a provider that should get a copy of an idempotent call; null if there is none.
      *
      * @param among the providers that may take the call
      */

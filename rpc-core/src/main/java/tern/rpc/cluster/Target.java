@@ -5,10 +5,10 @@ import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
-/** A provider as one cluster sees it: the shared node, with the attributes of the cluster's source. Thread-safe. */
+/** A provider of one cluster: the shared node, and the attributes that the cluster's source reports. Thread-safe. */
 public final class Target implements Candidate {
 
-    /** The share of its weight that a provider has right after its start. */
+    /** The share of its weight that a provider gets right after it became usable. */
     private static final double FIRST_SHARE = 0.1;
 
     private final Node node;
@@ -17,9 +17,9 @@ public final class Target implements Candidate {
     private final LastMinute lastMinute;
     private volatile Attributes attributes;
     private volatile boolean held;
-    private boolean drains; // used by one change of the list at a time
-    private volatile long drainsSinceNanos; // valid while it drains
-    private volatile double relativeWeight = 1; // 1 is the mean
+    private boolean drains; // only one change of the provider list at a time uses this field
+    private volatile long drainsSinceNanos; // meaningful only while the provider is draining
+    private volatile double relativeWeight = 1; // weight as a multiple of the mean weight
 
     Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes, long now) {
         this.node = node;
@@ -38,12 +38,12 @@ public final class Target implements Candidate {
         return retries;
     }
 
-    /** The number of calls and streams of the reference to this provider within about the last minute. */
+    /** The number of calls and streams that the reference sent to this provider in about the last minute. */
     long callsOfLastMinute(long now) {
         return lastMinute.of(retries.calls(), now);
     }
 
-    /** The connection. Opens it if necessary. */
+    /** Returns the connection, which is opened if necessary. */
     public ClientConnection connection() {
         return node.connection();
     }
@@ -67,12 +67,12 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** The time since which it asks for no new calls, while it does. */
+    /** How long the provider has been draining, in nanoseconds. Valid only while it is draining. */
     long drainsForNanos(long now) {
         return now - drainsSinceNanos;
     }
 
-    /** Whether the source does not list the provider any more, but it still answers. */
+    /** Whether the source no longer lists the provider although the provider still answers. */
     public boolean isHeld() {
         return held;
     }
@@ -105,7 +105,9 @@ public final class Target implements Candidate {
         return cost * (1 + node.inFlight() / relativeWeight);
     }
 
-    /** The share of its weight that the provider gets. It is lower in the first 30 s, unless all providers are new. */
+    /**
+     * The share of its weight that the provider gets. It is below 1 in the first 30 s, unless all providers are new.
+     */
     double warmth(long nowNanos) {
         if (!figures.anyWarm()) {
             return 1;

@@ -5,7 +5,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Candidate;
 
-/** Functions over the providers of a cluster. */
+/** Functions for arrays of providers. */
 final class Targets {
 
     private Targets() {}
@@ -15,12 +15,12 @@ final class Targets {
     }
 
     /**
-     * Searches all providers, from a random start, for a usable one. Prefers one that is not avoided and has a weight.
-     * Used in the rare case that most providers are not usable.
+     * Searches all providers, from a random start, for a usable one. Prefers a provider that is not avoided and has a
+     * weight above 0. Needed only in the rare case that most providers are not usable.
      */
     static @Nullable Target anyUsable(Target[] targets, @Nullable Candidate excluded, long now) {
         Target usable = null;
-        int rank = 0; // rank of the best usable provider so far: 1 avoided, 2 without weight
+        int rank = 0; // rank of the best usable provider so far: 1 if avoided, 2 if its weight is 0
         int start = ThreadLocalRandom.current().nextInt(targets.length);
         for (int i = 0; i < targets.length; i++) {
             Target target = targets[start + i < targets.length ? start + i : start + i - targets.length];

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Rules;
 
-/** The time limits that rules set, each computed once. Thread-safe. */
+/** The time limits that rules set. Each limit is computed once. Thread-safe. */
 final class TimeLimits {
 
     private final Rules rules;

@@ -1,8 +1,8 @@
 package tern.rpc.cluster;
 
 /**
- * The usual response time of one method at all providers, as an exponential mean of about 64 calls. A single slow call
- * counts at most like three usual ones. Thread-safe; a lost update is tolerated.
+ * The usual response time of one method at all providers: an exponential mean over about 64 calls. A single slow call
+ * counts as at most three times the mean. Thread-safe; updates may get lost.
  */
 public final class UsualTime {
 
@@ -11,7 +11,7 @@ public final class UsualTime {
 
     private volatile long nanos;
 
-    /** The usual time; 0 if there was no call. */
+    /** The usual response time in nanoseconds; 0 before the first call. */
     long nanos() {
         return nanos;
     }
@@ -19,7 +19,7 @@ public final class UsualTime {
     /**
      * Adds the duration of a call.
      *
-     * @return the usual time before this call; 0 if there was none
+     * @return the usual response time before this call; 0 if this is the first call
      */
     long add(long tookNanos) {
         long before = nanos;

@@ -4,13 +4,13 @@ import java.util.List;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Draws indexes in proportion to the weights of candidates, in constant time (alias method). Candidates of weight 0 are
- * never drawn unless all have weight 0. Immutable.
+ * Draws random indexes in proportion to the weights of candidates, in constant time (alias method). Candidates with
+ * weight 0 are never drawn unless all candidates have weight 0. Immutable.
  */
 final class WeightedChoice {
 
     private final int size;
-    private final int[] always; // threshold within the range of an int, by column; empty if all weights are equal
+    private final int[] always; // threshold of each column; empty if all weights are equal
     private final int[] other;
 
     WeightedChoice(List<? extends Candidate> candidates) {
@@ -26,7 +26,7 @@ final class WeightedChoice {
         fill(share);
     }
 
-    /** The weights as multiples of their mean. */
+    /** Returns the weights as multiples of their mean. */
     static double[] shares(List<? extends Candidate> candidates) {
         double[] share = new double[candidates.size()];
         double sum = 0;
@@ -75,7 +75,7 @@ final class WeightedChoice {
             int rest = large[--larges];
             set(rest, 1, rest);
         }
-        while (smalls > 0) { // entries left over by rounding
+        while (smalls > 0) { // columns left over because of rounding
             int rest = small[--smalls];
             set(rest, 1, rest);
         }
@@ -87,6 +87,8 @@ final class WeightedChoice {
     }
 
     /**
+     * Draws an index.
+     *
      * @param random 64 random bits
      */
     int draw(long random) {

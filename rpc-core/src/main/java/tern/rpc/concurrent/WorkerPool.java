@@ -17,11 +17,11 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * A bounded number of threads with a bounded queue. At most one wake-up is in flight: a producer wakes one idle worker,
- * and no other is woken until that one runs. A worker that takes a task and sees more tasks wakes the next worker.
- * Under load, handing over a task therefore needs no system call. Threads are created on demand. Idle threads are
- * reused last-in first-out and end after a while. With virtual threads and no keep-alive, a new thread is started
- * instead of waking one. Thread-safe.
+ * A bounded number of threads with a bounded queue. At most one wake-up is in progress: a producer wakes one idle
+ * worker, and no further worker is woken until this worker runs. A worker that takes a task and finds more tasks wakes
+ * the next worker. Therefore submitting a task under load needs no system call. Threads are created on demand. Idle
+ * threads are reused last-in first-out and end after the keep-alive time. With virtual threads and no keep-alive time,
+ * the pool starts a new thread instead of waking an idle one. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
 
@@ -36,7 +36,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private final AtomicInteger admitted = new AtomicInteger(); // number of queued and running tasks
     private final AtomicInteger threads = new AtomicInteger();
     private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean waking = new AtomicBoolean(); // true while a woken worker has not started yet
+    private final AtomicBoolean waking = new AtomicBoolean(); // true while a woken worker is not running yet
     private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>(); // top of the stack of idle workers
     private volatile boolean failing; // true after an attempt to create a thread failed
     private volatile boolean closed;
@@ -44,7 +44,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     /**
      * @param maxThreads the maximum number of running tasks
      * @param queueCapacity the maximum number of waiting tasks while all threads are busy
-     * @param keepAlive the time after which an idle thread ends; zero to end at once
+     * @param keepAlive the time after which an idle thread ends; zero to end threads as soon as no task waits
      */
     public WorkerPool(int maxThreads, int queueCapacity, Duration keepAlive, ThreadFactory threadFactory) {
         if (maxThreads < 1 || queueCapacity < 0) {
@@ -57,7 +57,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
         this.threadFactory = threadFactory;
     }
 
-    /** A worker that waits for work. Each wait uses a new node, so that the stack needs no protection against reuse. */
+    /**
+     * A worker that waits for tasks. Each wait uses a new object, so that the stack is not subject to the ABA problem.
+     */
     private static final class Idle {
         final Thread thread;
         final AtomicBoolean taken = new AtomicBoolean();
@@ -71,9 +73,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Hands over a task.
+     * Submits a task.
      *
-     * @return false, at once, if all threads are busy and the queue is full, or the pool is closed
+     * @return false, without blocking, if all threads are busy and the queue is full, or if the pool is closed
      */
     public boolean offer(Runnable task) {
         if (closed || !admit()) {
@@ -100,9 +102,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Hands over a task of an admitted call: a message of a stream, or its end. It is never rejected, even if the queue
-     * is full or the pool is closed. The calls in flight limit the number of such tasks. Until it has run, it counts
-     * like a task accepted by {@link #offer}.
+     * Submits a task of an admitted call: a message of a stream, or its end. The task is never rejected, even if the
+     * queue is full or the pool is closed. The number of such tasks is limited by the calls in flight. Until the task
+     * has run, it uses capacity like a task accepted by {@link #offer}.
      */
     public void executeAdmitted(Runnable task) {
         admitted.incrementAndGet();
@@ -112,7 +114,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void add(Runnable task) {
         try {
             queue.add(task);
-        } catch (Throwable e) { // out of memory: the task does not count
+        } catch (Throwable e) { // memory is exhausted, and the task was not added
             admitted.decrementAndGet();
             throw e;
         }
@@ -133,8 +135,8 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // Repeats because a worker that became idle or ended in the meantime may have seen the pending wake-up and
-            // therefore woken no other worker.
+            // The loop is repeated because a worker that became idle or ended in the meantime may have seen the
+            // pending wake-up and therefore woken no other worker.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < maxThreads && !failing)));
     }
 
@@ -158,11 +160,12 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return false;
     }
 
-    /** The loop of a worker. It begins as the woken worker. */
+    /** The loop of a worker. The new thread starts as the worker that is being woken. */
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            // reset first, because the next steps need memory, and no other worker is woken while the flag is set
+            // The flag is reset first, because the next steps need memory, and no further worker is woken while the
+            // flag is set.
             waking.set(false);
             alive.add(self);
             runQueued();
@@ -170,7 +173,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 waking.set(false);
                 runQueued();
             }
-        } finally { // runs even if memory is exhausted; otherwise the pool would lose a thread for ever
+        } finally { // this must run even if memory is exhausted; otherwise the pool would lose a thread permanently
             alive.remove(self);
             threads.decrementAndGet();
             if (!queue.isEmpty()) {
@@ -200,7 +203,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         }
     }
 
-    /** @return whether this worker was woken; false after the keep-alive time or if the pool is closed */
+    /** @return whether this worker was woken; false after the keep-alive time or if the pool was closed */
     private boolean waitForWork() {
         Idle self = new Idle(Thread.currentThread());
         push(self);
@@ -214,7 +217,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return false;
             }
             LockSupport.parkNanos(this, Math.max(1, left));
-            Thread.interrupted(); // a late interrupt for an earlier task must not make this loop spin
+            Thread.interrupted(); // clears a late interrupt for an earlier task, which would make this loop spin
         }
         return true;
     }
@@ -237,12 +240,12 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return null;
     }
 
-    /** Whether the maximum number of threads has been started and none of them is idle. */
+    /** Whether the maximum number of threads is running and none of them is idle. */
     public boolean isSaturated() {
         return threads.get() >= maxThreads && idle.get() == null;
     }
 
-    /** Whether fewer tasks than threads are queued or running. */
+    /** Whether the number of queued and running tasks is below the maximum number of threads. */
     public boolean hasRoom() {
         return admitted.get() < maxThreads;
     }
@@ -257,7 +260,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return Math.max(0, admitted.get() - queued());
     }
 
-    /** The number of waiting tasks. It counts them in linear time, so use it for gauges only. */
+    /** The number of waiting tasks. Takes time proportional to this number, so use it only for gauges. */
     public int queued() {
         return queue.size();
     }
@@ -266,7 +269,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return maxThreads;
     }
 
-    /** The highest number of running and waiting tasks. */
+    /** The maximum number of running and waiting tasks together. */
     public int maxAdmitted() {
         return maxAdmitted;
     }
@@ -276,7 +279,10 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return threads.get();
     }
 
-    /** Accepts only tasks of {@link #executeAdmitted} from now on. Queued tasks still run, and idle threads end. */
+    /**
+     * Rejects new tasks from now on, except those of {@link #executeAdmitted}. Queued tasks still run, and idle
+     * threads end.
+     */
     @Override
     public void close() {
         closed = true;

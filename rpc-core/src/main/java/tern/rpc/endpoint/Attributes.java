@@ -3,27 +3,27 @@ package tern.rpc.endpoint;
 import java.util.Map;
 
 /**
- * The properties of a provider that may change while it runs. A change never touches its connection. Sources should
+ * The properties of a provider that may change while it runs. A change does not affect the connection. Sources should
  * share equal values between instances, because even a large cluster has few different values.
  *
  * @param weight the share of calls relative to other providers; a provider with weight 0 gets no calls while another
  *     one is available
- * @param zone the place of the provider, such as an availability zone; empty if unknown
+ * @param zone the location of the provider, such as an availability zone; empty if unknown
  * @param tags labels for routing by name, such as {@value #TAG}
  * @param revision identifies the services that the provider offers; empty if unknown
  * @param startedAtMillis the start of the process in milliseconds since 1970; 0 if unknown
- * @param draining whether the provider is about to stop and asks for no new calls
+ * @param draining whether the provider is about to stop and should get no new calls
  */
 public record Attributes(
         int weight, String zone, Map<String, String> tags, String revision, long startedAtMillis, boolean draining) {
 
-    /** The default weight, equal to Dubbo's. */
+    /** The default weight, which is also Dubbo's default. */
     public static final int DEFAULT_WEIGHT = 100;
 
-    /** The name of the tag that Dubbo routes by. */
+    /** The name of the tag that Dubbo uses for routing. */
     public static final String TAG = "dubbo.tag";
 
-    /** Attributes with the default weight and nothing else. */
+    /** The default weight and no other attributes. */
     public static final Attributes DEFAULT = new Attributes(DEFAULT_WEIGHT, "", Map.of(), "", 0, false);
 
     public Attributes {
@@ -53,7 +53,7 @@ public record Attributes(
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    /** @param startedAtMillis in milliseconds since 1970; 0 if unknown */
+    /** @param startedAtMillis the start of the process in milliseconds since 1970; 0 if unknown */
     public Attributes withStartedAt(long startedAtMillis) {
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
@@ -62,7 +62,7 @@ public record Attributes(
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    /** The tag that Dubbo routes by; empty if there is none. */
+    /** The tag that Dubbo uses for routing; empty if there is none. */
     public String tag() {
         return tags.getOrDefault(TAG, "");
     }

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the provider of each attempt of a call. Many threads call it at once. It must not block, and it should
- * allocate nothing and take no time that grows with the number of providers.
+ * Chooses the provider of each attempt of a call. Many threads call it at once. It must not block. It should not
+ * allocate memory, and its time should not grow with the number of providers.
  */
 public interface Balancer {
 
@@ -14,10 +14,11 @@ public interface Balancer {
     interface Factory {
 
         /**
-         * Called again whenever the set or the attributes change. A provider that remains in the set is the same object
-         * as before.
+         * Creates the balancer. Called again whenever the set or the attributes change. A provider that remains in the
+         * set is the same object as before.
          *
-         * @param candidates not empty, in an order that is stable and equal for clients with the same list
+         * @param candidates the providers; not empty, in a stable order that is the same for all clients with the same
+         *     list
          */
         Balancer of(List<Candidate> candidates);
     }
@@ -25,17 +26,18 @@ public interface Balancer {
     /**
      * Chooses a provider.
      *
-     * @param key the hash of the call's key; 0 if the call has none
-     * @param excluded the provider of the previous attempt, which failed; null at the first attempt
+     * @param key the hash of the call's key; 0 if the call has no key
+     * @param excluded the provider of the previous attempt, which failed; null for the first attempt
      * @param nowNanos the time on the client's clock
-     * @return null if no provider is {@linkplain Candidate#isUsable() usable} except the excluded one. The client then
-     *     looks for a provider that is avoided or being connected
+     * @return null if no provider other than the excluded one is {@linkplain Candidate#isUsable() usable}. The client
+     *     then uses a provider that is avoided or being connected
      */
     @Nullable
     Candidate pick(long key, @Nullable Candidate excluded, long nowNanos);
 
     /**
-     * Called when an attempt has ended. The figures of {@link Candidate} already contain it. Default: does nothing.
+     * Called when an attempt has ended. The values of {@link Candidate} already include the attempt. The default does
+     * nothing.
      *
      * @param tookNanos the time since the attempt was sent
      */

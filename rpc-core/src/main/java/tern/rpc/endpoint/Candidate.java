@@ -1,8 +1,8 @@
 package tern.rpc.endpoint;
 
 /**
- * A provider that a {@link Balancer} may choose. Its figures are shared by all references of a client that use the same
- * connection. Reading them is cheap and allocates nothing.
+ * A provider that a {@link Balancer} may choose. All references of a client that use the same connection share its
+ * values. Reading them is cheap and allocates no memory.
  */
 public interface Candidate {
 
@@ -11,12 +11,12 @@ public interface Candidate {
     /** The current attributes. */
     Attributes attributes();
 
-    /** Whether a call can be sent at once: there is a connection, and the provider is not draining. */
+    /** Whether a call can be sent at once: the provider is connected and not draining. */
     boolean isUsable();
 
     /**
-     * Whether calls should prefer other providers, because this one does not answer pending calls or was ejected after
-     * failures.
+     * Whether calls should prefer other providers, because this provider does not answer pending calls or was ejected
+     * after failures.
      *
      * @param nowNanos the time on the client's clock
      */
@@ -26,8 +26,8 @@ public interface Candidate {
     int inFlight();
 
     /**
-     * The load of the provider: its calls in flight, weighted by its response time. Lower is better. The score of an
-     * idle provider with the usual response time is 1.
+     * The load of the provider: {@code (1 + calls in flight / relative weight) * relative response time}. Lower is
+     * better. An idle provider with the usual response time has the score 1.
      *
      * @param nowNanos the time on the client's clock
      */

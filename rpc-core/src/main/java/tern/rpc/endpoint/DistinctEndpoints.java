@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Removes repeated endpoints from a list. The first occurrence stays. */
+/** Removes repeated endpoints from a list. The first occurrence is kept. */
 final class DistinctEndpoints {
 
     private DistinctEndpoints() {}

@@ -22,29 +22,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Resolves host names repeatedly. Every address of a name is an endpoint. While a name cannot be resolved, its last
- * known addresses stay, and the list counts as stale.
+ * Resolves host names repeatedly. Every address of a name is an endpoint. If a name cannot be resolved, its last known
+ * addresses are kept, and the list is marked as stale.
  */
 public final class DnsEndpoints implements EndpointSource {
 
-    /** The default time between two look-ups. */
+    /** The default time between two lookups. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
 
-    /** Minimum time between two effects of {@link #refresh}. */
+    /** The delay between {@link #refresh} and the lookup. Further calls within this time have no effect. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(DnsEndpoints.class);
 
-    /** Resolves a name. */
+    /** Resolves a host name. */
     @FunctionalInterface
     public interface Lookup {
-        /** Uses {@link InetAddress#getAllByName}. */
+        /** Looks up names with {@link InetAddress#getAllByName}. */
         Lookup SYSTEM = InetAddress::getAllByName;
 
         InetAddress[] addressesOf(String host) throws UnknownHostException;
     }
 
-    /** The key of sources that look up the same names in the same way. */
+    /** The key of sources that look up the same names with the same resolver and interval. */
     private record Names(List<Instance> names, Lookup lookup, Duration interval) {}
 
     private final List<Instance> names;
@@ -52,17 +52,17 @@ public final class DnsEndpoints implements EndpointSource {
     private final ScheduledExecutorService executor;
     private final Duration interval;
     private final AtomicBoolean refreshing = new AtomicBoolean();
-    private final List<List<Instance>> known = new ArrayList<>(); // the addresses of each name; guarded by this
-    private final boolean[] unresolved; // one flag per name; guarded by this
+    private final List<List<Instance>> known = new ArrayList<>(); // the known addresses of each name; guarded by this
+    private final boolean[] unresolved; // whether the last lookup of each name failed; guarded by this
 
-    private final Set<String> refused = new HashSet<>(); // addresses that a warning was logged for; guarded by this
+    private final Set<String> refused = new HashSet<>(); // addresses for which a warning was logged; guarded by this
     private @Nullable EndpointSnapshot told; // the last snapshot passed to the listener; guarded by this
     private volatile @Nullable ScheduledFuture<?> task;
-    private volatile @Nullable Consumer<EndpointSnapshot> listener; // null before the start and after the close
+    private volatile @Nullable Consumer<EndpointSnapshot> listener; // null before the start and after {@link #close}
 
     /**
-     * @param names the endpoints to look up, with attributes for all their addresses
-     * @param executor runs the look-ups, which block
+     * @param names the endpoints to look up, with the attributes of all their addresses
+     * @param executor runs the lookups, which block
      */
     public DnsEndpoints(List<Instance> names, Lookup lookup, ScheduledExecutorService executor, Duration interval) {
         this.names = List.copyOf(names);
@@ -107,7 +107,7 @@ public final class DnsEndpoints implements EndpointSource {
                 if (failedFirst(i)) {
                     LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
                 }
-            } catch (RuntimeException e) { // not rethrown, because that would end the schedule
+            } catch (RuntimeException e) { // not rethrown, because an exception would stop the scheduled lookups
                 failed.add(host);
                 if (failedFirst(i)) {
                     LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(i), e);
@@ -128,7 +128,10 @@ public final class DnsEndpoints implements EndpointSource {
                 .toList();
     }
 
-    /** Excludes addresses that cannot be a provider. For example, a connection to 0.0.0.0 would reach this machine. */
+    /**
+     * Whether an address can be that of a provider. For example, connecting to 0.0.0.0 would reach the client's own
+     * machine.
+     */
     private boolean isUsable(InetAddress address, String host) {
         boolean usable = !address.isAnyLocalAddress() && !address.isMulticastAddress();
         if (!usable && refused.add(host + " " + address.getHostAddress())) {
@@ -172,13 +175,13 @@ public final class DnsEndpoints implements EndpointSource {
         return all.isEmpty() ? EndpointSnapshot.unknown(now, why) : EndpointSnapshot.stale(all, now, why);
     }
 
-    /** The names, with the kind and the interval of look-ups. */
+    /** Returns the names, the resolver and the interval of the lookups. */
     @Override
     public Object key() {
         return new Names(names, lookup, interval);
     }
 
-    /** Closes without waiting for a look-up in progress. */
+    /** Closes the source without waiting for a lookup in progress. */
     @Override
     public void close() {
         listener = null;

@@ -4,8 +4,8 @@ package tern.rpc.endpoint;
  * The identity of a provider: its address and protocol. All other properties belong to its {@link Attributes} and may
  * change without a new connection.
  *
- * @param host a name or an IP address, IPv6 without brackets
- * @param name the name that the provider's certificate must contain: the looked-up name, or the host itself
+ * @param host a name or an IP address; an IPv6 address has no brackets
+ * @param name the name that the provider's certificate must contain: the name that was looked up, or the host itself
  * @param protocol the protocol of the transport, such as {@code tri}; empty for the protocol of the reference
  */
 public record Endpoint(String host, int port, String name, String protocol) {
@@ -28,7 +28,8 @@ public record Endpoint(String host, int port, String name, String protocol) {
     }
 
     /**
-     * {@code host:port}, with brackets around IPv6. Only the host if there is no port, as for the in-memory transport.
+     * Returns {@code host:port}, with brackets around an IPv6 address. If the port is 0, as for the in-memory
+     * transport, returns only the host.
      */
     @Override
     public String toString() {

@@ -4,28 +4,30 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A list of providers together with its state. Immutable. The list contains each endpoint once. An unchanged instance
- * should be the same object as in the previous snapshot, because comparing identical objects is fastest.
+ * A list of providers with its state. Immutable. The list contains each endpoint once. An unchanged instance should be
+ * the same object as in the previous snapshot, because comparing identical objects is fastest.
  *
- * @param since the time since which the state holds
+ * @param since the time at which the list entered this state
  * @param why the reason for the state, such as {@code 10.0.0.9:2181 does not answer}; may be empty
- * @param rules the rules in force; kept if the source is out of reach
+ * @param rules the rules in force; kept while the source is unreachable
  */
 public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why, Rules rules) {
 
-    /** The trustworthiness of a list. */
+    /** How reliable a list of providers is. */
     public enum State {
-        /** The source has never reported anything. The list is empty. */
+        /** The source has not reported anything yet. The list is empty. */
         UNKNOWN,
-        /** The list is current and has entries. */
+        /** The list is current and contains at least one provider. */
         FRESH,
-        /** The source cannot be reached. The list is the last one that it reported, possibly read from a file. */
+        /**
+         * The source cannot be reached. The list is the last one that the source reported, possibly read from a file.
+         */
         STALE,
         /** The source reports that there is no provider. The list is empty. */
         EMPTY
     }
 
-    /** A snapshot without rules. */
+    /** Creates a snapshot without rules. */
     public EndpointSnapshot(State state, List<Instance> instances, Instant since, String why) {
         this(state, instances, since, why, Rules.NONE);
     }
@@ -39,13 +41,13 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         }
     }
 
-    /** Returns the snapshot before the first report of a source. */
+    /** Returns the snapshot of a source that has not reported anything yet. */
     public static EndpointSnapshot unknown(Instant since, String why) {
         return new EndpointSnapshot(State.UNKNOWN, List.of(), since, why);
     }
 
     /**
-     * Returns the snapshot for a list that the source reported. The state is {@link State#EMPTY} if the list has no
+     * Returns the snapshot for a list that a source reported. The state is {@link State#EMPTY} if the list has no
      * entries.
      */
     public static EndpointSnapshot heard(List<Instance> instances, Instant since) {
@@ -61,7 +63,7 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         return new EndpointSnapshot(state, instances, since, why, rules);
     }
 
-    /** Whether both have the same state, reason and rules, and the same instances in the same order. */
+    /** Whether both snapshots have the same state, reason and rules, and the same instances in the same order. */
     public boolean saysTheSameAs(EndpointSnapshot other) {
         return state == other.state
                 && why.equals(other.why)

@@ -3,47 +3,49 @@ package tern.rpc.endpoint;
 import java.util.function.Consumer;
 
 /**
- * Finds the providers of a service and watches for changes until it is closed. Implemented by static lists, DNS and
- * registries.
+ * Finds the providers of a service and watches for changes until it is closed. Static lists, DNS and registries
+ * implement it.
  *
  * <p>References whose sources have equal {@linkplain #key() keys} share one source. The client starts the first of
- * these sources, and closes it when the last such reference is closed. The others are never started. Therefore a source
- * must not acquire resources before {@link #start}.
+ * these sources, and closes it when the last of these references is closed. The client never starts the other sources.
+ * Therefore a source must not acquire resources before {@link #start}.
  *
- * <p>A source reports its list as it is, without judging it. The client coalesces frequent changes, and keeps the last
- * good list if a source reports an empty or much shorter one while the missing providers still answer.
+ * <p>A source reports its list unchanged. The client coalesces frequent changes. If a source reports an empty or much
+ * shorter list while the missing providers still answer, the client keeps the last good list.
  */
 public interface EndpointSource extends AutoCloseable {
 
     /**
-     * Starts to watch. Called once. The listener gets a complete snapshot at every change, and also during this call if
-     * no wait is needed. It runs on any thread, one call at a time and in the order of the changes, and returns
-     * quickly. A repeated snapshot is cheap but should be avoided.
+     * Starts to watch for changes. Called once. The source passes a complete snapshot to the listener at every change.
+     * It may do so during this call, but only if it need not wait for the list. The source may call the listener on
+     * any thread, but must pass one snapshot at a time and in the order of the changes. The listener returns quickly.
+     * The client accepts repeated snapshots, but a source should avoid them.
      *
-     * @throws RuntimeException if the settings are wrong. An unreachable source does not throw, but reports {@link
-     *     EndpointSnapshot.State#UNKNOWN} and tries again
+     * @throws RuntimeException if the settings are wrong. If the source is unreachable, this method does not throw;
+     *     the source reports {@link EndpointSnapshot.State#UNKNOWN} and tries again
      */
     void start(Consumer<EndpointSnapshot> listener);
 
     /**
-     * Asks for a new look-up soon, because no endpoint answers. It may be called often and from any thread, so the
-     * source limits the rate itself. Does not block.
+     * Requests a new lookup soon, because no endpoint answers. Any thread may call this, and often; the source limits
+     * the rate of its lookups. Does not block.
      */
     default void refresh() {}
 
     /**
-     * Identifies the list that this source watches, for example by the address of a registry and a service. Sources
-     * with equal keys are interchangeable. The default is the source itself, which is not shared with other sources.
+     * Identifies the list that this source watches, for example by the address of a registry and the name of a
+     * service. Sources with equal keys are interchangeable. By default, the key is the source itself, so that it is
+     * not shared.
      */
     default Object key() {
         return this;
     }
 
-    /** Names the source in messages, such as {@code 10.0.0.7:20880, 10.0.0.8:20880}. */
+    /** Returns the name of the source in messages, such as {@code 10.0.0.7:20880, 10.0.0.8:20880}. */
     @Override
     String toString();
 
-    /** Stops watching, without waiting. The listener may be called once more. */
+    /** Stops watching. Does not block. The listener may be called once more. */
     @Override
     default void close() {}
 }

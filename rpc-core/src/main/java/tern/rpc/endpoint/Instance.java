@@ -1,9 +1,9 @@
 package tern.rpc.endpoint;
 
-/** One entry of a list of providers: an endpoint with its current attributes. */
+/** One entry in a list of providers: an endpoint with its current attributes. */
 public record Instance(Endpoint endpoint, Attributes attributes) {
 
-    /** Returns an endpoint with the default attributes. */
+    /** Returns an instance with the default attributes. */
     public static Instance of(Endpoint endpoint) {
         return new Instance(endpoint, Attributes.DEFAULT);
     }

@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules that change the providers of a service, and the choice among them, while clients run. A source passes them with
- * its snapshots. Implementations are immutable, and two objects with the same rules are equal. Methods run on several
- * threads and return quickly.
+ * Rules that change the providers of a service, and how clients choose among them, while the clients run. A source
+ * passes them in its snapshots. Implementations must be immutable, and two objects with the same rules must be equal.
+ * Several threads call the methods, which must return quickly.
  */
 public interface Rules {
 
@@ -20,15 +20,17 @@ public interface Rules {
     };
 
     /**
-     * The attributes in force.
-     *
-     * @return those of the provider if no rule changes them; null if the provider must get no calls
+     * Returns the attributes that apply to a provider: its own attributes if no rule changes them; null if the
+     * provider must get no calls.
      */
     default @Nullable Attributes attributes(Instance provider) {
         return provider.attributes();
     }
 
-    /** The tags of a provider: its own and those that rules give it. A list with an empty text means no tag. */
+    /**
+     * Returns the tags of a provider: its own tag and the tags that rules give it. A list with only an empty string
+     * means that the provider has no tag.
+     */
     default List<String> tags(Instance provider) {
         return List.of(provider.attributes().tag());
     }
@@ -44,26 +46,26 @@ public interface Rules {
     }
 
     /**
-     * The providers that may take a call.
+     * Returns the providers that may take a call.
      *
-     * @param method the name of the method; empty for any method, if {@link #isByMethod} is false
-     * @return the same list if no rule applies; empty if rules forbid all of them
+     * @param method the name of the method; may be empty if {@link #isByMethod} returns false
+     * @return the given list if no rule applies; an empty list if rules exclude all providers
      */
     default List<Instance> route(String method, List<Instance> providers) {
         return providers;
     }
 
-    /** The timeout of unary calls of the method, all attempts together; null if no rule sets it. */
+    /** Returns the timeout for unary calls of the method, which includes all attempts; null if no rule sets it. */
     default @Nullable Duration timeout(String method) {
         return null;
     }
 
-    /** The name of the load balancing, as in {@code rpc.client.load-balancing}; empty if no rule sets it. */
+    /** The name of the load balancing policy, as in {@code rpc.client.load-balancing}; empty if no rule sets it. */
     default String loadBalancing() {
         return "";
     }
 
-    /** Names the rules in messages, by the places where they can be changed. */
+    /** Returns where the rules can be changed, for messages. */
     @Override
     String toString();
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A fixed list of providers. */
+/** An endpoint source with a fixed list of providers. */
 public final class StaticEndpoints implements EndpointSource {
 
     private final List<Instance> instances;
@@ -19,7 +19,7 @@ public final class StaticEndpoints implements EndpointSource {
         this(() -> endpoints.stream().map(Instance::of).iterator());
     }
 
-    /** Creates a list of providers. An endpoint that occurs twice keeps its first attributes. */
+    /** Creates a list of providers. If an endpoint occurs several times, its first attributes apply. */
     public static StaticEndpoints of(List<Instance> instances) {
         return new StaticEndpoints((Iterable<Instance>) instances);
     }
@@ -29,7 +29,7 @@ public final class StaticEndpoints implements EndpointSource {
         listener.accept(EndpointSnapshot.heard(instances, Instant.now()));
     }
 
-    /** The list itself. */
+    /** Returns the list itself, so that equal lists share one source. */
     @Override
     public Object key() {
         return instances;

@@ -1,4 +1,4 @@
-/** Sources of providers, and the choice of the provider for the next call. */
+/** Endpoint sources, and the interfaces for choosing the provider of the next call. */
 @NullMarked
 package tern.rpc.endpoint;
 

@@ -4,22 +4,23 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Limit.Window;
 
 /**
- * Finds the number of admitted calls that keeps a server busy. Further calls would only wait. If one tenant floods, the
- * calls of other tenants would wait too.
+ * Finds the number of admitted calls that keeps a server busy. Any further calls would only wait. If one tenant floods
+ * the server, the calls of other tenants would wait too.
  *
- * <p>By Little's law, x calls per second that each take the time u without waiting are x * u calls inside. A quarter
- * more keeps the server busy while calls change threads. The throughput x is measured. The usual time u was learned
- * before the flood and may no longer be right. If u is too short, too few calls are admitted, the throughput falls, and
- * the number falls further. If u is too long, calls wait for each other, and no shorter time is ever seen. Therefore
- * every eighth window tries another number: alternately twice as many and half as many calls. If times have become
- * longer, it tries twice as many at once:
+ * <p>By Little's law, if x calls per second each take the time u without waiting, then x * u calls are in progress. A
+ * quarter more keeps the server busy while calls change threads. The throughput x is measured. The usual time u was
+ * learned before the flood and may no longer be right. If u is too short, too few calls are admitted, the throughput x
+ * drops, and the product x * u drops further. If u is too long, calls wait for each other, and no shorter time is ever
+ * measured. Therefore every eighth window tries another number of calls: alternately twice as many and half as many.
+ * If calls have become slower, the next window tries twice as many at once:
  * <ul>
- * <li>If twice as many calls raise the throughput by two fifths or more, there were too few. Their time becomes the
- * usual time, and the number is doubled again.
- * <li>If half as many calls reach 85 % of the throughput or more, there were too many. The number is halved again.
+ * <li>If twice as many calls raise the throughput by two fifths or more, too few calls were admitted. Their mean time
+ * becomes the usual time, and the number is doubled again.
+ * <li>If half as many calls reach 85 % of the throughput or more, too many calls were admitted. The number is halved
+ * again.
  * </ul>
  *
- * <p>Used by one thread at a time. Constants: docs/decisions/0020.
+ * <p>Used by one thread at a time. The constants are explained in docs/decisions/0020.
  */
 final class BusyPoint {
 
@@ -27,15 +28,16 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * A throughput that rises by this factor has improved. The factor lies halfway between no gain and a doubled
-     * throughput. Its distance to both exceeds the error of a window of a hundred calls.
+     * The throughput has improved if it rises by this factor. The factor is about halfway between no gain and twice
+     * the throughput. Its distance from both exceeds the measurement error of a window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
 
     private static final double AS_MUCH_IS_DONE = 0.85;
 
     /**
-     * Times have become longer if they rise by this factor, which is four standard errors of the mean time of a window.
+     * Calls have become slower if their mean time rises by this factor, which is four standard errors of the mean time
+     * in a window.
      */
     private static final double LONGER = 1.5;
 
@@ -50,18 +52,18 @@ final class BusyPoint {
 
     private final int least;
     private double calls;
-    private Step step = Step.NONE; // step tried in the current window
-    private @Nullable Window before; // the window before this step
+    private Step step = Step.NONE; // the step that the current window tries
+    private @Nullable Window before; // the window before the current step; null if there is no step
     private Step last = Step.FEWER; // the last step that was tried
-    private int held; // number of windows without a step since then
-    private double heldNanos; // mean time of calls in the first of these windows; 0 if unknown
+    private int held; // number of consecutive windows without a step
+    private double heldNanos; // mean time of calls in the first window without a step; 0 if unknown
 
-    /** @param least the lowest result */
+    /** @param least the smallest number of calls to admit */
     BusyPoint(int least) {
         this.least = least;
     }
 
-    /** The number of calls that keeps the server busy; 0 if unknown. */
+    /** The number of calls that keeps the server busy; 0 if it is unknown. */
     int calls() {
         return (int) Math.ceil(calls);
     }
@@ -69,7 +71,7 @@ final class BusyPoint {
     /**
      * Evaluates a window without a flood.
      *
-     * @param usualNanos the time of calls that do not wait; 0 if unknown
+     * @param usualNanos the duration of calls that do not wait; 0 if unknown
      */
     void seenUnflooded(Window seen, double usualNanos) {
         step = Step.NONE;
@@ -82,8 +84,8 @@ final class BusyPoint {
     /**
      * Evaluates a window in which a flooding tenant was limited to {@link #calls}.
      *
-     * @param usualNanos the assumed time of calls that do not wait; not 0
-     * @return the new assumption
+     * @param usualNanos the assumed duration of calls that do not wait; not 0
+     * @return the new assumed duration
      */
     double seenFlooded(Window seen, double usualNanos) {
         Step right = judge(seen);
@@ -98,7 +100,9 @@ final class BusyPoint {
     }
 
     /**
-     * @return the tried step if it was right and is to be repeated
+     * Judges the step that the window tried.
+     *
+     * @return the step if it was right and should be repeated; otherwise NONE
      */
     private Step judge(Window seen) {
         Window compared = before;
@@ -110,7 +114,7 @@ final class BusyPoint {
         return right ? step : Step.NONE;
     }
 
-    /** @return the step to try next */
+    /** @return the step that the next window should try */
     private Step due(double nanos) {
         if (heldNanos == 0) {
             heldNanos = nanos;

@@ -6,19 +6,21 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Decides which tenant must wait if there is not enough room. It handles only calls that find few free places.
+ * Decides which tenant must wait if the free places are not enough for all tenants. It handles only calls that find
+ * few free places.
  *
- * <p>A tenant floods if it sent more than two thirds of these calls in a window. It must wait, and all others are
- * admitted even beyond the limit, unless the flooding tenant holds less than a sixteenth of all calls. A majority vote
- * in constant space finds this tenant (R. Boyer, J Moore, 1981).
+ * <p>A tenant floods if it sent more than two thirds of these calls in a window. The calls of a flooding tenant must
+ * wait, unless it holds less than a sixteenth of all calls. The calls of all other tenants are admitted, even beyond
+ * the limit. A majority vote in constant space finds the flooding tenant (R. Boyer, J Moore, 1981).
  *
- * <p>If no tenant floods, the tenant with the most calls must wait. Places are reserved for tenants with fewer calls as
- * long as such tenants send calls. Their calls are admitted even beyond the limit while another tenant holds more than
- * twice as many, so that the larger tenant shrinks. If many tenants hold one or two calls each, no call is admitted
- * beyond the limit. The largest tenant is found without sorting: a tenant that holds more than the largest known tenant
- * replaces it.
+ * <p>If no tenant floods, the tenant with the most calls must wait. Places are reserved for tenants with fewer calls
+ * as long as such tenants send calls. Their calls are admitted even beyond the limit while another tenant holds more
+ * than twice as many, so that the larger tenant shrinks. If many tenants hold one or two calls each, no call is
+ * admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds more calls than the
+ * largest known tenant replaces it.
  *
- * <p>With one tenant no place is reserved. Thread-safe. A race may give one call the wrong answer.
+ * <p>If there is only one tenant, no place is reserved. Thread-safe. Because of a race, a single call may be admitted
+ * or refused wrongly.
  */
 final class FairShares {
 
@@ -26,17 +28,17 @@ final class FairShares {
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * Minimum number of calls in a window for a vote. A tenant that sent two thirds of them has at least one vote more
-     * than there are votes against it.
+     * A tenant floods if its votes exceed the votes against it by more than the number of calls divided by this
+     * number. With the value 3, this means that it sent more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
-    /** A tenant that holds at least one in this number of calls can hinder others. */
+    /** A flooding tenant need not wait if it holds less than one in this number of all calls. */
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;
 
-    private volatile @Nullable Share other; // the last tenant that asked and did not have to wait
+    private volatile @Nullable Share other; // the last tenant whose call did not have to wait
     private volatile long othersUntil;
 
     private volatile @Nullable Share flooding;
@@ -48,7 +50,7 @@ final class FairShares {
         this.othersUntil = clock.nanoTime();
     }
 
-    /** Counts a call that found few free places. */
+    /** Votes for the tenant of a call that found few free places. */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
         if (share == candidate) {
@@ -61,7 +63,7 @@ final class FairShares {
         }
     }
 
-    /** Ends a window. The tenant that flooded in it is limited from now on. */
+    /** Ends a window. The tenant that flooded in this window is limited from now on. */
     void windowEnds() {
         int all = calls.getAndSet(0);
         int surplus = votes.getAndSet(0);
@@ -77,9 +79,9 @@ final class FairShares {
     }
 
     /**
-     * Whether a call that finds few free places is refused in favour of other tenants.
+     * Whether a call that finds few free places must be refused in favour of other tenants.
      *
-     * @param inside the calls of all tenants
+     * @param inside the number of calls of all tenants
      */
     boolean yields(@Nullable Share share, long now, int inside) {
         if (share == null) {
@@ -111,8 +113,8 @@ final class FairShares {
     }
 
     /**
-     * Whether other tenants send calls. The asking tenant may itself be recorded as the last other one, if the other
-     * tenant has left.
+     * Whether other tenants send calls. If the other tenants have stopped, the tenant itself may be recorded in
+     * {@code other}.
      */
     private boolean othersWantIn(Share asking, long now) {
         return asking != other && now - othersUntil < 0;
@@ -120,16 +122,16 @@ final class FairShares {
 
     /**
      * Whether the tenant holds few calls. Counting arrivals would not be enough: a tenant with many fast calls sends
-     * the most, but a few slow calls of another tenant may occupy all places for a long time.
+     * the most calls, but a few slow calls of another tenant may occupy all places for a long time.
      */
     private static boolean holdsLittle(Share share, int inside) {
         return (long) share.held() * MUCH < inside;
     }
 
     /**
-     * Whether another tenant floods, or would hold more than twice as many calls even if this one held one more.
+     * Whether another tenant floods, or would hold more than twice as many calls even if this tenant held one more.
      *
-     * @param inside the calls of all tenants
+     * @param inside the number of calls of all tenants
      */
     boolean isBehind(@Nullable Share share, int inside) {
         Share flood = flooding;

@@ -1,11 +1,11 @@
 package tern.rpc.limit;
 
-/** A configured, constant limit. Immutable. */
+/** A constant limit that is configured. Immutable. */
 public final class FixedLimit implements Limit {
 
     private final int limit;
 
-    /** @param limit 1 or more */
+    /** @param limit the maximum number of concurrent calls; 1 or more */
     public FixedLimit(int limit) {
         if (limit < 1) {
             throw new IllegalArgumentException("a limit is " + limit + "; expected 1 or more");

@@ -4,74 +4,83 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the number of concurrent calls that a service can use, by the effect of more calls on each other.
+ * Finds the number of concurrent calls that a service can use. It measures how additional calls affect the other
+ * calls.
  *
- * <p>By Little's law (J. Little, 1961), n calls inside that each take the time r are a throughput of n / r. While calls
- * do not wait for each other, more of them raise the throughput and leave r unchanged. If they share an exhausted
- * resource, such as processors or a pool, the throughput stays and r grows with n: more calls only wait. The gradient
- * between two windows with different n distinguishes the cases:
- * <pre>gradient = (r' / r - 1) / (n' / n - 1)      0: calls are independent      1: they only wait for each other</pre>
+ * <p>By Little's law (J. Little, 1961), n concurrent calls that each take the time r give a throughput of n / r. While
+ * calls do not wait for each other, more calls raise the throughput and leave r unchanged. If they share an exhausted
+ * resource, such as processors or a pool, the throughput stays the same and r grows with n: more calls only wait. The
+ * gradient between two windows with different n distinguishes these cases:
+ * <pre>
+ * gradient = (r' / r - 1) / (n' / n - 1)      0: calls are independent      1: calls only wait for each other
+ * </pre>
  *
- * <p>The gradient is computed in two ways and averaged. Both use the mean time t of calls as r. As n, one uses the
- * throughput and the other the mean of both counts. While the load grows, the first lags for calls that wait for each
- * other, and the second for independent calls.
+ * <p>The gradient is computed in two ways and averaged. Both use the mean time t of calls as r. One computes n from
+ * the throughput, the other uses the highest number of concurrent calls. While the load grows, the first gradient lags
+ * behind for calls that wait for each other, and the second for independent calls.
  *
  * <p>The limit changes once per window:
  * <ul>
- * <li>No queue: the limit hinders nobody. The mean time t is learnt as the usual time u, and the limit doubles.
- * <li>A queue, and t is at most s = 2u + 25 ms: the limit grows by a fifth, or doubles if t is at most 1.25 u.
- * <li>A queue, and t is more than s: the limit shrinks to 0.75 n * s / t, by 30 to 50 %, and by up to 80 % if the
- * previous step was right. The next window shows whether this step was right. A gradient below 0.5 means that calls
- * became slow for a reason of their own, such as a slow dependency or a new kind of call. The limit then returns to n.
- * After three such results the measured t becomes the usual time.
- * <li>After a right step down, and at its minimum, the limit stays, because more calls would only wait. It is doubled
- * for one window to measure the gradient when t has changed by half, up or down, and every twentieth window. The
- * doubled limit is kept if the gradient is below 0.25.
- * <li>Calls hang: earlier results no longer hold, and the limit starts again at its maximum.
+ * <li>There is no queue: the limit restricts no call. The mean time t is learned as the usual time u, and the limit
+ * doubles.
+ * <li>There is a queue, and t is at most s = 2u + 25 ms: the limit grows by a fifth, or doubles if t is at most 1.25
+ * u.
+ * <li>There is a queue, and t is more than s: the limit shrinks to 0.75 n * s / t, but by at least 30 % and at most 50
+ * %, or at most 80 % if the previous step down was right. The next window shows whether this step was right. A
+ * gradient below 0.5 means that calls became slow for another reason, such as a slow dependency or a new kind of call.
+ * The limit then returns to its previous value. After three such results the measured t becomes the usual time.
+ * <li>After a step down that was right, and at its minimum, the limit stays, because more calls would only wait. To
+ * measure the gradient, the limit is doubled for one window when t has changed by half, up or down, and every
+ * twentieth window. The doubled limit is kept if the gradient is below 0.25.
+ * <li>Calls hang: earlier results are no longer valid, and the limit starts again at its maximum.
  * </ul>
  *
- * <p>u follows shorter times at once by half of the difference, and longer times without a queue by a twentieth. A
- * limiter that starts under load knows no u and begins with a step down.
+ * <p>If t is shorter than u, u moves towards t by half of the difference. If t is longer and there is no queue, u
+ * moves by a twentieth of the difference. A limiter that starts under load does not know u and begins with a step
+ * down.
  *
- * <p>The limit therefore shrinks only if there is a queue and calls take longer than before, and stays low only if this
- * cost no throughput. Comparing two levels of concurrency, instead of trusting the shortest time ever seen, is the hill
- * climbing of thread pools (Hellerstein, Morrison, Eilebrecht: Applying Control Theory in the Real World, 2010).
- * Shrinking by the ratio of times is the method of TCP Vegas and of limits derived from it. Constants:
- * docs/decisions/0016.
+ * <p>Therefore the limit shrinks only if there is a queue and calls take longer than before, and it stays low only if
+ * this cost no throughput. Comparing two levels of concurrency, instead of trusting the shortest time ever measured,
+ * is the hill climbing of thread pools (Hellerstein, Morrison, Eilebrecht: Applying Control Theory in the Real World,
+ * 2010). Shrinking by the ratio of times is the method of TCP Vegas and of limits derived from it. The constants are
+ * explained in docs/decisions/0016.
  *
  * <p>Used by one thread at a time.
  */
 public final class GradientLimit implements Limit {
 
     /**
-     * The acceptable time of calls at the limit, as a multiple of the usual time. Calls may wait, as long as they are
-     * served.
+     * The acceptable duration of calls at the limit, as a multiple of the usual time. Calls may wait as long as they
+     * are served.
      */
     private static final double TOLERANCE = 2;
 
     /**
-     * The additional time that calls may always take. Hundreds of concurrent quick calls are no overload while each is
+     * The additional time that calls may always take. Hundreds of concurrent fast calls are no overload while each is
      * served within milliseconds. The value is half of the longest wait in the queue.
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** Below this gradient, more calls mean more throughput. */
+    /** Below this gradient, more calls raise the throughput. */
     private static final double DEPENDENT = 0.5;
 
-    /** The same bound for larger steps, whose results are less random. */
+    /** The corresponding gradient for trials with a doubled limit, whose results vary less. */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
-    /** The target time after a step down, as a part of s. It is below s because random arrivals exceed it. */
+    /**
+     * The target duration after a step down, as a fraction of the acceptable duration. It is below 1, because the
+     * random arrival of calls makes the actual duration vary.
+     */
     private static final double AIM = 0.75;
 
     private static final double MAX_STEP_DOWN = 0.5;
 
-    /** The lowest factor of a step down after a successful one. */
+    /** The lowest factor of a step down after a step down that was right. */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /**
-     * The highest factor of a step down. The effect of a smaller step could not be distinguished from noise in the next
-     * window.
+     * The highest factor of a step down. In the next window, the effect of a smaller step could not be distinguished
+     * from noise.
      */
     private static final double MIN_STEP_DOWN = 0.7;
 
@@ -82,38 +91,43 @@ public final class GradientLimit implements Limit {
     private static final double FOLLOW_DOWN = 0.5;
     private static final double FOLLOW_UP = 0.05;
 
-    /** Times have changed if they differ by this factor, which is four standard errors of the mean time of a window. */
+    /**
+     * The mean time of calls has changed if it differs by this factor, which is four standard errors of the mean time
+     * in a window.
+     */
     private static final double CHANGED = 1.5;
 
-    /** A flooding tenant always gets the lowest limit divided by this number. */
+    /** A flooding tenant always gets at least the lowest limit divided by this number. */
     private static final int MIN_ENOUGH = 4;
 
-    /** A higher limit has no effect if less than this share of the limit is used. */
+    /** The limit is not raised if less than this share of it is used. */
     private static final double REACHED = 0.5;
 
-    /** While one tenant floods, the limit is this multiple of the places that the flooding tenant needs. */
+    /**
+     * While one tenant floods, the limit is at least this multiple of the number of calls that keeps the server busy.
+     */
     private static final int OTHERS_TOO = 2;
 
     private static final int WINDOWS_HELD = 20;
     private static final int SURE_AFTER = 3;
 
-    /** A change of the limit. The next window shows its effect. */
+    /** A change of the limit whose effect the next window shows. */
     private record Trial(double inside, double nanos, double perSecond, double goBackTo) {}
 
     private final int least;
     private final int most;
     private final BusyPoint busy;
     private double limit;
-    private double usualNanos; // 0 if not known
+    private double usualNanos; // 0 if unknown
     private @Nullable Trial trial;
-    private boolean dependent; // whether the last step down was right
-    private int independent; // number of consecutive trials with this result
-    private int held; // number of windows without a change of the limit
+    private boolean dependent; // whether the last step down showed that calls wait for each other
+    private int independent; // number of consecutive trials that showed independent calls
+    private int held; // number of windows for which the limit has been held
     private double heldNanos; // mean time of calls in the first of these windows; 0 if the limit is not held
 
     /**
-     * @param least the lowest limit; fewer calls than this are never refused
-     * @param most the highest limit, which is also the first one
+     * @param least the lowest limit; calls are never refused below this number
+     * @param most the highest limit, which is also the initial limit
      */
     public GradientLimit(int least, int most) {
         if (least < 1 || most < least) {
@@ -136,7 +150,7 @@ public final class GradientLimit implements Limit {
         return "adaptive, " + least + " to " + most;
     }
 
-    /** The usual time of a call in nanoseconds; 0 before it is known. */
+    /** The usual time of a call in nanoseconds; 0 if it is not known yet. */
     double usualNanos() {
         return usualNanos;
     }
@@ -173,7 +187,7 @@ public final class GradientLimit implements Limit {
         return calls == 0 ? (int) limit : Math.min((int) limit, calls);
     }
 
-    /** Ends a trial with more calls, because its effect can no longer be measured. */
+    /** Ends a trial of a higher limit, because its effect can no longer be measured. */
     private void endTrialOfMore() {
         if (trial != null && limit > trial.goBackTo()) {
             to(trial.goBackTo());
@@ -200,8 +214,8 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Keeps the limit. A lower limit would not help, and with a higher one calls would only wait. The limit is checked
-     * again when times change.
+     * Keeps the limit. A lower limit would not help, and with a higher limit more calls would only wait. The limit is
+     * tried again when the mean time of calls changes, or after twenty windows.
      */
     private void hold(Window seen, double inside) {
         double known = heldNanos;
@@ -216,7 +230,9 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * @return whether the limit was restored or kept after a trial, and stays for one window
+     * Judges the effect of the trial in the previous window.
+     *
+     * @return whether the new limit must stay unchanged for one window
      */
     private boolean judgesTrialWrong(Window seen) {
         Trial tried = trial;

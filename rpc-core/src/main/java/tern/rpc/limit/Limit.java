@@ -1,12 +1,12 @@
 package tern.rpc.limit;
 
 /**
- * The maximum number of concurrent calls. A {@link Limiter} enforces it. An implementation computes it from the
- * limiter's measurements. It uses no clock and no thread of its own. Used by one thread at a time.
+ * The maximum number of concurrent calls, which a {@link Limiter} enforces. An implementation computes the number from
+ * the limiter's measurements, without a clock or a thread of its own. Used by one thread at a time.
  */
 public interface Limit {
 
-    /** The limit before the first measurement; 1 or more. */
+    /** The limit before the first measurement, 1 or more. */
     int first();
 
     /**
@@ -17,23 +17,24 @@ public interface Limit {
     int next(Window seen);
 
     /**
-     * The number of calls that keeps the server busy; the limit if this is unknown. A flooding tenant gets no more
-     * places than this while others send calls.
+     * The number of calls that keeps the server busy; the limit if this number is unknown. A flooding tenant gets at
+     * most this number of places while other tenants send calls.
      */
     int enough();
 
-    /** A description for refusals, such as {@code adaptive, 4 to 600}. */
+    /** Describes the limit for refusals, as in {@code adaptive, 4 to 600}. */
     String describe();
 
     /**
      * The measurements of a limiter in one window.
      *
-     * @param ended calls that entered and left in this window; 0 if calls were refused for long and none left
-     * @param meanNanos the mean time that these calls were inside, including the wait for a worker
-     * @param perSecond the rate of all calls that left, whenever they entered
-     * @param inside the highest number of calls inside at once, never above the limit
-     * @param queue whether more calls arrived than could be served during the whole window
-     * @param flooded whether one tenant sent most calls and was limited, and the others left places free
+     * @param ended the number of calls that entered and left in this window; 0 if calls were refused for a long time
+     *     and none left
+     * @param meanNanos the mean time between entering and leaving, including the wait for a worker
+     * @param perSecond the rate of all calls that left, including those that entered before the window
+     * @param inside the highest number of concurrent calls, at most the limit
+     * @param queue whether more calls arrived than could be served, during the whole window
+     * @param flooded whether one tenant sent most calls and was limited while the other tenants left places free
      */
     record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue, boolean flooded) {}
 }

@@ -8,20 +8,22 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Admits a limited number of calls at once. It counts the calls inside and takes the measurements for its {@link
- * Limit}. Entering and leaving take a few atomic operations each and allocate nothing.
+ * Admits a limited number of concurrent calls, and measures them for its {@link Limit}. Entering and leaving cost a
+ * few atomic operations each and allocate no memory.
  *
  * <p>A window begins when most calls that entered under an earlier limit have left, because an immediate measurement
- * would favour short calls. Then 100 ms and a hundred calls are measured, or 1.5 s and twenty calls, whichever ends
- * first, but at least the mean time of a call, because calls that came together leave together.
+ * would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and twenty calls,
+ * whichever comes first. It lasts at least as long as a call takes on average, because calls that came together leave
+ * together.
  *
- * <p>Calls queue if two conditions hold. The calls that found no free place are at least a tenth of the calls served,
- * and they are ten times as many as the calls that found less than a quarter of the places taken. A burst on an idle
- * server is therefore no queue. While calls queue, tenants that flood or hold the most calls make room for others
- * ({@link FairShares}). The calls of others are admitted beyond the limit, up to twice the limit. A flooding tenant
- * gets the number of places that keeps the server busy ({@link Limit#enough}), minus those that others hold.
+ * <p>Calls queue if two conditions hold. First, the calls that found no free place are at least a tenth of the calls
+ * served. Second, they are at least ten times as many as the calls that found less than a quarter of the places taken.
+ * A burst on an idle server is therefore no queue. While calls queue, tenants that flood or hold the most calls make
+ * room for others ({@link FairShares}). The calls of other tenants are admitted beyond the limit, up to twice the
+ * limit. A flooding tenant gets the number of places that keeps the server busy ({@link Limit#enough}), minus the
+ * places that other tenants hold.
  *
- * <p>Calls that continue without a thread keep their places, but do not count for the queue.
+ * <p>Calls that continue without a thread keep their places but do not count for the queue.
  *
  * <p>Thread-safe.
  */
@@ -35,39 +37,42 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most one in this number of the calls admitted under an earlier limit is left. Such calls
-     * then hardly influence the window.
+     * A window begins when at most one in this number of the calls admitted under an earlier limit has not left. The
+     * remaining calls hardly influence the window.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
-    /** Calls hang if they take longer than this multiple of their mean time, but at least one second. */
+    /** Calls hang if none leaves for this multiple of their mean time, but at least for one second. */
     private static final int HANGING = 8;
 
     private static final long MAX_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** While calls queue, one in this number of the places is reserved for tenants with few calls. */
+    /** While calls queue, one in this number of places is reserved for tenants with few calls. */
     private static final int KEPT = 16;
 
-    /** The lowest number of reserved places, but at most half of all. Fewer places would often be taken by chance. */
+    /**
+     * The minimum number of reserved places, but at most half of all places. A smaller number would often be occupied
+     * by chance.
+     */
     private static final int MIN_KEPT = 12;
 
     private final Limit limit;
     private final int servedAtOnce;
     private final FairShares shares;
     private final AtomicInteger inside = new AtomicInteger();
-    private final AtomicInteger elsewhere = new AtomicInteger(); // number of calls inside that have no thread
+    private final AtomicInteger elsewhere = new AtomicInteger(); // number of admitted calls that have no thread
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    private volatile int askedFrom; // the shares of tenants are checked when more calls than this are inside
-    private volatile int beyond; // number of calls admitted beyond the limit in favour of small tenants
+    private volatile int askedFrom; // the shares of tenants are checked if more calls than this are inside
+    private volatile int beyond; // calls of small tenants are admitted up to this number of calls inside
     private volatile int sparseBelow;
-    private volatile boolean overloaded; // whether there was a queue in the last window
+    private volatile boolean overloaded; // whether calls queued in the last window
 
-    // The current window. Races between the end of the window and leaving calls may miscount a call or two.
-    private final AtomicBoolean turning = new AtomicBoolean(); // guards limit and the writes at the end of a phase
+    // The current window. Because of races between its end and leaving calls, a few calls may be miscounted.
+    private final AtomicBoolean turning = new AtomicBoolean(); // held while the limit changes or a phase ends
 
-    // number of calls of earlier windows that are still inside
+    // number of calls from earlier windows that are still inside
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
@@ -83,8 +88,8 @@ public final class Limiter {
     private volatile long hangingAfterNanos = LONG_NANOS;
 
     /**
-     * @param limit used by this limiter only
-     * @param servedAtOnce the number of threads that serve calls; further calls wait, unless they need no thread
+     * @param limit not shared with other limiters
+     * @param servedAtOnce the number of threads that serve calls; further calls wait unless they need no thread
      */
     public Limiter(Limit limit, int servedAtOnce, NanoClock clock) {
         this.limit = limit;
@@ -105,7 +110,7 @@ public final class Limiter {
         sparseBelow = Math.min(places, askedFrom) / 4;
     }
 
-    /** The number of calls inside. */
+    /** The number of calls that have entered and not left. */
     public int inside() {
         return inside.get();
     }
@@ -115,7 +120,7 @@ public final class Limiter {
         return current;
     }
 
-    /** A description for messages: {@code adaptive, 4 to 600}. */
+    /** Describes the limit for messages, as in {@code adaptive, 4 to 600}. */
     public String describe() {
         return limit.describe();
     }
@@ -123,7 +128,7 @@ public final class Limiter {
     /**
      * Admits or refuses a call. Every admitted call must leave exactly once.
      *
-     * @param share the share of its tenant; null if tenants do not matter
+     * @param share the share of the call's tenant; null if tenants do not matter
      * @return null if the call is admitted, otherwise the reason for the refusal
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {
@@ -164,8 +169,8 @@ public final class Limiter {
         if (yields) {
             return Refusal.SHARE;
         }
-        // Ignores calls of earlier windows, which may exceed a reduced limit. Other calls do not wait until they have
-        // left.
+        // Calls from earlier windows are not counted here, because they may exceed a reduced limit. If they were
+        // counted, new calls would have to wait until those calls have left.
         boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
@@ -187,8 +192,8 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            // compares times, because a call that entered at the end of a window may have been counted for the earlier
-            // one
+            // The entry times are compared, because a call that entered when a window ended may have been counted in
+            // the earlier window.
             turn(false, now);
         }
     }
@@ -198,7 +203,8 @@ public final class Limiter {
     }
 
     /**
-     * Records that a call inside continues without a thread. {@link #threadStays} must follow before the call leaves.
+     * Records that an admitted call continues without a thread. {@link #threadStays} must be called before the call
+     * leaves.
      */
     public void threadLeaves(@Nullable Share share) {
         elsewhere.incrementAndGet();
@@ -207,7 +213,7 @@ public final class Limiter {
         }
     }
 
-    /** Reverts {@link #threadLeaves}. */
+    /** Reverts a call of {@link #threadLeaves}. */
     public void threadStays(@Nullable Share share) {
         elsewhere.decrementAndGet();
         if (share != null) {
@@ -215,7 +221,7 @@ public final class Limiter {
         }
     }
 
-    /** Records that an admitted call has left without being served. Its time is not measured. */
+    /** Records that an admitted call has left without being served. Its duration is not measured. */
     public void leaveUnserved(@Nullable Share share, long entered) {
         free(share);
         if (entered - begun < 0) {
@@ -225,12 +231,12 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // must be first; otherwise a tenant could seem to hold more calls than all tenants together
+            share.left(); // comes first, so that no tenant seems to hold more calls than all tenants together
         }
         inside.decrementAndGet();
     }
 
-    /** Ends the current phase of the window, unless another thread has done so. */
+    /** Ends the current phase of the window, unless another thread has already ended it. */
     private void turn(boolean measured, long now) {
         if (!turning.compareAndSet(false, true)) {
             return;

@@ -1,24 +1,24 @@
 package tern.rpc.limit;
 
-/**
- * The reason why a call was refused before its method ran. It is a tag value of the meter {@code rpc.server.refused}.
- */
+/** Why a call was refused before its method ran. The reason is a tag value of the meter {@code rpc.server.refused}. */
 public enum Refusal {
-    /** The number of calls inside has reached the limit. */
+    /** The number of admitted calls has reached the limit. */
     LIMIT("limit"),
-    /** Few places are free, and the tenant of the call, such as its connection, holds more calls than any other. */
+    /**
+     * Few places are free, and the tenant of the call, such as its connection, holds more calls than any other tenant.
+     */
     SHARE("share"),
     /** All workers are busy, and the queue is full. */
     QUEUE("queue"),
-    /** No worker was free in time. */
+    /** No worker became free before the longest allowed wait ended. */
     WAIT("wait"),
-    /** The deadline of the call passed while it waited. */
+    /** The deadline of the call passed while the call waited for a worker. */
     DEADLINE("deadline"),
     /** The number of running calls of the method has reached the method's limit. */
     METHOD("method"),
-    /** The number of unanswered calls of the connection has reached its limit. */
+    /** The number of unanswered calls of the connection has reached the connection's limit. */
     CONNECTION("connection"),
-    /** The connection has too many bytes of unread answers. */
+    /** Too many bytes of answers wait because the client does not read them. */
     UNREAD("unread");
 
     private final String key;

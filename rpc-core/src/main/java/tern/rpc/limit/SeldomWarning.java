@@ -10,8 +10,8 @@ import tern.rpc.NanoClock;
 import tern.rpc.Thrown;
 
 /**
- * Logs a repeated warning at a limited rate. The next logged line gives the number of suppressed warnings. A suppressed
- * warning costs one atomic operation. Thread-safe.
+ * Logs a repeated warning at a limited rate. The next logged line contains the number of suppressed warnings. A
+ * suppressed warning costs one atomic operation. Thread-safe.
  */
 public final class SeldomWarning {
 
@@ -37,7 +37,7 @@ public final class SeldomWarning {
 
     /**
      * @param message supplies the message; called only if the line is written
-     * @param cause logged with its trace; null for none
+     * @param cause the exception to log with its stack trace; null for none
      * @return whether the line was written
      */
     public boolean warn(Supplier<String> message, @Nullable Throwable cause) {

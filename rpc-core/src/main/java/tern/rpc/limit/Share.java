@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
 /**
- * The number of calls inside a {@link Limiter} that belong to one tenant, such as a connection. A call counts until it
- * has ended and its method has returned, even if its caller is gone. Thread-safe.
+ * Counts the calls inside a {@link Limiter} that belong to one tenant, such as a connection. A call counts until it
+ * has ended and its method has returned, even if its caller has disconnected. Thread-safe.
  */
 public final class Share {
 
@@ -25,25 +25,25 @@ public final class Share {
     private volatile int elsewhere; // changed by ELSEWHERE
     private volatile int streaming; // changed by STREAMING
 
-    /** @param tenant its text names the tenant in refusals, logs and meters */
+    /** @param tenant identifies the tenant; its {@code toString} names the tenant in refusals, logs and meters */
     public Share(Object tenant) {
         this(tenant, null);
     }
 
     /**
-     * @param whole the tenant that this tenant is a part of, and that holds the calls of all its parts; null for none
+     * @param whole the tenant to which this tenant belongs and which counts the calls of all its parts; null for none
      */
     public Share(Object tenant, @Nullable Share whole) {
         this.tenant = tenant;
         this.whole = whole;
     }
 
-    /** The name of the tenant. It is escaped, because it may come from a certificate. */
+    /** The name of the tenant. It is escaped, because it may come from a certificate of the client. */
     public String tenant() {
         return PeerText.name(tenant.toString());
     }
 
-    /** Whether the tenant is a part of another one. For example, a connection is a part of its address. */
+    /** Whether the tenant is a part of another tenant. For example, a connection is a part of its address. */
     public boolean isPart() {
         return whole != null;
     }
@@ -58,19 +58,19 @@ public final class Share {
         return held - elsewhere;
     }
 
-    /** The number of stream tasks that run or wait for a thread. */
+    /** The number of stream tasks that are running or waiting for a thread. */
     public int streaming() {
         return streaming;
     }
 
-    /** Counts a stream task that is handed over to a thread. */
+    /** Counts a stream task of the tenant that is passed to a thread. */
     public void streamBegins() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.incrementAndGet(each);
         }
     }
 
-    /** Reverts {@link #streamBegins}. */
+    /** Reverts a call of {@link #streamBegins}. */
     public void streamEnds() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.decrementAndGet(each);

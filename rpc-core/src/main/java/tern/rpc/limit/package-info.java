@@ -1,4 +1,4 @@
-/** Limits: the number of concurrent calls, and the rate of log lines. */
+/** Limits for the number of concurrent calls and for the rate of log lines. */
 @NullMarked
 package tern.rpc.limit;
 

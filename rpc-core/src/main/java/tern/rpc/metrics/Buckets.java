@@ -1,15 +1,18 @@
 package tern.rpc.metrics;
 
 /**
- * The buckets of a histogram in microseconds. They are linear at first. After that, each doubling has a fixed number of
- * buckets, so the relative error is the same everywhere. With {@code bits} of precision there are 2^bits buckets per
- * doubling.
+ * The buckets of a histogram in microseconds. The first 2^{@code bits} buckets are linear. After that, each doubling
+ * of the time has 2^{@code bits} buckets, so the relative error is the same everywhere.
  */
 final class Buckets {
 
     private Buckets() {}
 
-    /** @param count the number of buckets; the last one takes all larger values */
+    /**
+     * Returns the index of the bucket for a time.
+     *
+     * @param count the number of buckets; the last bucket contains all longer times
+     */
     static int of(long micros, int bits, int count) {
         if (micros < 1 << bits) {
             return (int) Math.max(0, micros);
@@ -28,7 +31,10 @@ final class Buckets {
         return (first + 1) << shift;
     }
 
-    /** The upper bound, in microseconds, of the bucket that contains the percentile; 0 if nothing was counted. */
+    /**
+     * Returns the upper bound, in microseconds, of the bucket that contains the percentile; 0 if the histogram is
+     * empty.
+     */
     static long percentile(long[] counts, long total, double share, int bits) {
         long rank = (long) Math.ceil(total * share);
         long seen = 0;

@@ -13,7 +13,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.ServiceKey;
 import tern.rpc.limit.SeldomWarning;
 
-/** The timers of one method for one side and protocol. They are looked up once. Thread-safe. */
+/** The timers of one method on one side for one protocol. Each timer is looked up only once. Thread-safe. */
 public final class CallMeters {
 
     private static final SeldomWarning FAILING =
@@ -49,7 +49,8 @@ public final class CallMeters {
     }
 
     /**
-     * Counts a completed call. Streams are not compared with the target, because users choose their duration.
+     * Counts a completed call. Streams are not compared with the target, because the application chooses how long they
+     * last.
      *
      * @param failure the failure of the call; null for a result
      */
@@ -74,7 +75,7 @@ public final class CallMeters {
         timer.record(nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Logs a failure of the application's meter registry. The call must still be completed. */
+    /** Logs an exception that the application's meter registry threw. The call must still be completed. */
     private void failed(Throwable failure) {
         FAILING.warn(() -> method + " could not be measured", failure);
     }
@@ -84,7 +85,7 @@ public final class CallMeters {
         calls.retried();
     }
 
-    /** Records the wait of a call that left the queue. */
+    /** Records how long a call waited in the queue. */
     public void dequeued(long waitedNanos) {
         if (queue != null) {
             try {

@@ -3,7 +3,7 @@ package tern.rpc.metrics;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
-/** Is notified of each served unary call that has a ledger, when the call has ended. */
+/** Is notified when a served unary call that has a ledger has ended. */
 @FunctionalInterface
 public interface CallObserver {
 
@@ -12,8 +12,8 @@ public interface CallObserver {
      *
      * @param method the name of the method, as in {@code OrderService.place}
      * @param tookNanos the time since the call was received
-     * @param now the current time on the clock of the calls
-     * @param failure the failure; null for a result and for an exception that the method declares
+     * @param now the current time on the ledger's clock
+     * @param failure the failure; null for a result or for an exception that the method declares
      */
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);
 }

@@ -7,17 +7,19 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import tern.rpc.NanoClock;
 
 /**
- * The response times of the last minute, with one slot per second. Recording is lock-free and allocates memory once a
- * second. Values are accurate to 3 %. Thread-safe.
+ * The response times of the last minute, with one slot per second. Recording is lock-free and allocates memory once
+ * per second. Values are accurate to 3 %. Thread-safe.
  */
 public final class LatencyWindow {
 
     private static final int SECONDS = 60;
 
-    /** Buckets per doubling: 2^5. */
+    /** The binary logarithm of the number of buckets per doubling: 2^5 = 32. */
     private static final int PRECISION_BITS = 5;
 
-    /** The buckets reach up to 2^36 microseconds, about 19 hours. The last one counts all longer times. */
+    /**
+     * The buckets cover times up to 2^36 microseconds, about 19 hours. The last bucket also contains all longer times.
+     */
     private static final int BUCKETS = 32 << PRECISION_BITS;
 
     private final AtomicReferenceArray<Slot> slots = new AtomicReferenceArray<>(SECONDS + 1);
@@ -25,7 +27,7 @@ public final class LatencyWindow {
     private final long targetNanos;
     private final long bornSecond;
 
-    /** @param targetNanos slower calls are counted separately */
+    /** @param targetNanos calls that take longer than this are counted as slow */
     public LatencyWindow(NanoClock clock, long targetNanos) {
         this.clock = clock;
         this.targetNanos = targetNanos;
@@ -44,7 +46,11 @@ public final class LatencyWindow {
         }
     }
 
-    /** @param failed whether the call failed with an exception that its method does not declare */
+    /**
+     * Records a call.
+     *
+     * @param failed whether the call failed with an exception that its method does not declare
+     */
     public void record(long nanos, boolean failed) {
         Slot slot = slotOf(second());
         slot.counts.incrementAndGet(Buckets.of(nanos / 1_000, PRECISION_BITS, BUCKETS));
@@ -79,10 +85,10 @@ public final class LatencyWindow {
     }
 
     /**
-     * The values of the last full seconds, at most a minute.
+     * The values of the last full seconds, at most 60.
      *
      * @param seconds the number of full seconds
-     * @param p50Millis 0 if there were no calls, as for the other percentiles
+     * @param p50Millis the median; like the other percentiles, 0 if there were no calls
      */
     public record Report(
             long calls,
@@ -127,8 +133,8 @@ public final class LatencyWindow {
     }
 
     /**
-     * The percentile in milliseconds. The upper bound of a bucket may exceed the largest value, so the result is
-     * limited to the largest value.
+     * Returns the percentile in milliseconds. It is at most the longest time, which the upper bound of a bucket may
+     * exceed.
      */
     private static double percentile(long[] counts, long total, double share, long maxNanos) {
         return Math.min(Buckets.percentile(counts, total, share, PRECISION_BITS) / 1_000.0, maxNanos / 1e6);

@@ -11,16 +11,18 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * The results of the calls of one method on one side since the start, over all protocols and outcomes. Streams are
- * omitted, because users choose their duration. The difference of two snapshots covers the time between them. A call
- * increments four counters. Thread-safe.
+ * The results of all calls of one method on one side since the start, over all protocols and outcomes. Streams are
+ * omitted, because the application chooses how long they last. The difference of two snapshots covers the time between
+ * them. Each call increments four counters. Thread-safe.
  */
 public final class MethodCalls {
 
-    /** Buckets per doubling: 2^3. A percentile is at most an eighth too high. */
+    /**
+     * The binary logarithm of the number of buckets per doubling: 2^3 = 8. A percentile is at most an eighth too high.
+     */
     private static final int PRECISION_BITS = 3;
 
-    /** The buckets reach up to about an hour in microseconds. */
+    /** The buckets cover times up to about an hour. */
     private static final int BUCKETS = 32 << PRECISION_BITS;
 
     private final String service;
@@ -53,12 +55,12 @@ public final class MethodCalls {
         retries.increment();
     }
 
-    /** The key of the service as {@link ServiceKey#toString()} writes it. */
+    /** The key of the service in the notation of {@link ServiceKey#toString()}. */
     public String service() {
         return service;
     }
 
-    /** The simple name of the interface. It is the name of the service in properties. */
+    /** The simple name of the interface, which is also the name of the service in properties. */
     public String simpleName() {
         return simpleName;
     }
@@ -67,17 +69,17 @@ public final class MethodCalls {
         return method;
     }
 
-    /** The timeout of a call, including all attempts; null if the caller sets it or there is none. */
+    /** The timeout of a call, including all attempts; null if the caller sets it or if there is no timeout. */
     public @Nullable Duration timeout() {
         return timeout;
     }
 
-    /** The maximum number of attempts of a call whose failed attempts may have run. */
+    /** The maximum number of attempts for a call that may have run although its attempts failed. */
     public int attempts() {
         return attempts;
     }
 
-    /** The current values. */
+    /** Returns a snapshot of the counts and times since the start. */
     public Sums sums() {
         long[] counts = new long[BUCKETS];
         for (int i = 0; i < BUCKETS; i++) {
@@ -86,7 +88,7 @@ public final class MethodCalls {
         return new Sums(counts, nanos.sum(), timeouts.sum(), retries.sum());
     }
 
-    /** Counts and times of calls. Immutable. */
+    /** A snapshot of the counts and times of calls. Immutable. */
     public static final class Sums {
 
         private final long[] times;
@@ -107,7 +109,7 @@ public final class MethodCalls {
             this.calls = all;
         }
 
-        /** The difference to an earlier snapshot of the same method. */
+        /** Returns the difference between this snapshot and an earlier one of the same method. */
         public Sums since(Sums earlier) {
             long[] counts = times.clone();
             for (int i = 0; i < counts.length; i++) {
@@ -120,22 +122,22 @@ public final class MethodCalls {
             return calls;
         }
 
-        /** The number of calls whose deadline passed. */
+        /** The number of calls that failed because their deadline passed. */
         public long timeouts() {
             return timeouts;
         }
 
-        /** The number of attempts after the first one. */
+        /** The number of attempts other than the first attempt of each call. */
         public long retries() {
             return retries;
         }
 
-        /** The mean time; zero without calls. */
+        /** The mean duration of a call; zero without calls. */
         public Duration mean() {
             return calls == 0 ? Duration.ZERO : Duration.ofNanos(nanos / calls);
         }
 
-        /** The 99th percentile of the times of calls, at most an eighth too high; zero without calls. */
+        /** The 99th percentile of the durations of calls, at most an eighth too high; zero without calls. */
         public Duration p99() {
             long micros = Buckets.percentile(times, calls, 0.99, PRECISION_BITS);
             return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
-/** The outcome of a call as a tag of its timer. */
+/** The outcome of a call, as a tag value of its timer. */
 final class Outcome {
 
     private static final StatusCode[] CODES = StatusCode.values();

@@ -10,8 +10,8 @@ import tern.rpc.Phase;
 import tern.rpc.ServiceKey;
 
 /**
- * The sums of the ledgers of one method: the time of its calls by phase, and the number of operations. The meter
- * registry reads them on demand, so a call only increments counters. Thread-safe.
+ * The totals of all ledgers of one method: the time of its calls by phase, and the number of operations. The meter
+ * registry reads them when needed, so a call only increments counters. Thread-safe.
  */
 public final class PhaseMeters {
 
@@ -41,7 +41,7 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the ledger of a completed unary call and informs the observer.
+     * Adds the ledger of a completed unary call and notifies the observer.
      *
      * @param now the current time on the ledger's clock
      * @param tookNanos the time since the call was received
@@ -81,7 +81,7 @@ public final class PhaseMeters {
                 }
             }
         }
-        calls.increment(); // incremented last, so that a reader who sees the call also sees its time
+        calls.increment(); // incremented last: a reader that sees this call also sees its time
     }
 
     private void register(int i) {
@@ -90,7 +90,7 @@ public final class PhaseMeters {
         }
     }
 
-    /** The key of the service as {@link ServiceKey#toString()} writes it. */
+    /** The key of the service in the notation of {@link ServiceKey#toString()}. */
     public String service() {
         return service.toString();
     }
@@ -104,17 +104,17 @@ public final class PhaseMeters {
         return calls.sum();
     }
 
-    /** The number of completed calls that spent time in this phase. */
+    /** The number of completed calls that spent time in the given phase or made operations of its kind. */
     public long callsWith(Phase phase) {
         return callsWith[phase.ordinal()].sum();
     }
 
-    /** The operations of this kind in all calls; 0 for phases that are not operations. */
+    /** The number of operations of the given kind in all calls; 0 for phases that are not operations. */
     public long operations(Phase phase) {
         return operations[phase.ordinal()].sum();
     }
 
-    /** The total time of this phase in all calls. */
+    /** The total time that all calls spent in the given phase. */
     public double totalTime(Phase phase, TimeUnit unit) {
         return nanos[phase.ordinal()].sum() / (double) unit.toNanos(1);
     }

@@ -5,18 +5,18 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import tern.rpc.NanoClock;
 
 /**
- * A percentile of times over the last {@value #WINDOW_SECONDS} to 20 s. Adding is lock-free, reading is cheap.
- * Thread-safe; a value that is added while a window ends may be lost.
+ * A percentile of the durations recorded in the last {@value #WINDOW_SECONDS} to 20 s. Adding is lock-free, and
+ * reading is cheap. Thread-safe; a value that is added while a window ends may be lost.
  */
 public final class RecentPercentile {
 
     private static final int WINDOW_SECONDS = 10;
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(WINDOW_SECONDS);
 
-    /** The percentile is recomputed after this time. */
+    /** The percentile is recomputed at most once in this time. */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    /** The percentile is unknown if there are fewer values. */
+    /** The percentile is unknown if there are fewer values than this. */
     private static final int MIN_TIMES = 20;
 
     private static final int PRECISION_BITS = 3;
@@ -30,7 +30,7 @@ public final class RecentPercentile {
     private volatile long freshUntil;
     private long windowEnd; // guarded by this
 
-    /** @param share 0.95 for the 95th percentile */
+    /** @param share the percentile as a fraction, such as 0.95 */
     public RecentPercentile(NanoClock clock, double share) {
         this.clock = clock;
         this.share = share;
@@ -42,7 +42,7 @@ public final class RecentPercentile {
         current.incrementAndGet(Buckets.of(TimeUnit.NANOSECONDS.toMicros(tookNanos), PRECISION_BITS, BUCKETS));
     }
 
-    /** The percentile, at most an eighth too high; negative if there were too few values. */
+    /** The percentile, at most an eighth too high; negative if there are too few values. */
     public long percentileNanos() {
         long now = clock.nanoTime();
         if (now - freshUntil >= 0) {

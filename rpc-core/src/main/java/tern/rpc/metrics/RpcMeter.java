@@ -2,7 +2,7 @@ package tern.rpc.metrics;
 
 import org.jspecify.annotations.Nullable;
 
-/** All meters with their Micrometer names. */
+/** All meters of Tern with their names in Micrometer. */
 public enum RpcMeter {
     SERVER_REQUESTS(
             "rpc.server.requests",
@@ -42,34 +42,40 @@ public enum RpcMeter {
     CLIENT_IN_FLIGHT("rpc.client.in.flight", "Calls sent and not answered yet"),
     CLIENT_LATE_ANSWERS("rpc.client.late.answers", "Answers that came after their call had ended");
 
-    /** The key of the service as {@link tern.rpc.ServiceKey#toString()} writes it: {@code blue/example.Shop:1.0}. */
+    /**
+     * The key of the service in the notation of {@link tern.rpc.ServiceKey#toString()}: {@code blue/example.Shop:1.0}.
+     */
     public static final String SERVICE = "service";
 
     public static final String METHOD = "method";
 
-    /** The name of a property. */
+    /** The name of a property that makes the server less safe. */
     public static final String SETTING = "setting";
 
-    /** The key of a {@link tern.rpc.Phase}: {@code sql}. */
+    /** The key of a {@link tern.rpc.Phase}, such as {@code sql}. */
     public static final String PHASE = "phase";
 
-    /** The key of a {@link tern.rpc.limit.Refusal}: {@code queue}. */
+    /** The key of a {@link tern.rpc.limit.Refusal}, such as {@code queue}. */
     public static final String REASON = "reason";
 
     /**
-     * The tenant: the subject of its certificate, its address or its connection; {@code others} for tenants beyond the
-     * first 32.
+     * The tenant: the subject of its certificate, its address or its connection. All tenants after the first 32 share
+     * the value {@code others}.
      */
     public static final String TENANT = "tenant";
 
-    /** {@code ping} for a silent provider, or {@code call} for the copy of a call to a slow or failing one. */
+    /**
+     * The kind of probe: {@code ping} to a silent provider, or {@code call} for a copy of a call to a slow or failing
+     * provider.
+     */
     public static final String PROBE = "probe";
 
-    /** The protocol: {@code dubbo} or {@code memory}. */
+    /** The protocol, such as {@code dubbo} or {@code memory}. */
     public static final String PROTOCOL = "protocol";
 
     /**
-     * The outcome: {@code ok}, {@code exception} for exceptions of the method itself, or the status code in lower case.
+     * The outcome: {@code ok}, {@code exception} for an exception of the method itself, or the status code in lower
+     * case.
      */
     public static final String OUTCOME = "outcome";
 
@@ -95,7 +101,9 @@ public enum RpcMeter {
         return description;
     }
 
-    /** The base unit, such as {@code bytes}; null for plain counts, and for timers, which have their own unit. */
+    /**
+     * The base unit, such as {@code bytes}; null for plain counts and for timers, whose unit the registry determines.
+     */
     public @Nullable String unit() {
         return unit;
     }

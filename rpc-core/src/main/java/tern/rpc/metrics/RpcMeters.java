@@ -23,14 +23,14 @@ import tern.rpc.ServiceKey;
 import tern.rpc.Thrown;
 
 /**
- * The meters of a client or a server. Response times are histograms with buckets around the target, so that the share
- * of calls above it can be computed. Thread-safe.
+ * The meters of a client or a server. The histograms of response times have additional buckets around the target, so
+ * that the share of calls above the target can be computed. Thread-safe.
  */
 public final class RpcMeters {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcMeters.class);
 
-    /** The bucket bounds as multiples of the target. */
+    /** The upper bounds of the additional buckets, as multiples of the target. */
     private static final double[] AROUND_TARGET = {0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10};
 
     private final MeterRegistry registry;
@@ -42,7 +42,7 @@ public final class RpcMeters {
     private final ConcurrentMap<MethodKey, MethodCalls> calledMethods = new ConcurrentHashMap<>();
     private volatile @Nullable CallObserver observer;
 
-    /** Identifies the meters of a method. References with different limits have separate entries. */
+    /** Identifies the counts of a method. References with different timeouts or attempts have separate counts. */
     private record MethodKey(
             ServiceKey service, String method, @Nullable Duration timeout, int attempts) {}
 
@@ -53,7 +53,7 @@ public final class RpcMeters {
         this.client = new LatencyWindow(NanoClock.SYSTEM, slo.latency().toNanos());
     }
 
-    /** Creates meters without a registry. Only the windows of the last minute are measured. */
+    /** Creates meters without a registry. Only the response times of the last minute are measured. */
     public static RpcMeters withoutRegistry() {
         return new RpcMeters(new CompositeMeterRegistry(), Slo.DEFAULT);
     }
@@ -62,7 +62,11 @@ public final class RpcMeters {
         return slo;
     }
 
-    /** Sets the observer of served calls that have a ledger; null for none. */
+    /**
+     * Sets the observer of served calls that have a ledger.
+     *
+     * @param told the observer; null for none
+     */
     public void observe(@Nullable CallObserver told) {
         observer = told;
     }
@@ -72,22 +76,26 @@ public final class RpcMeters {
         return observer;
     }
 
-    /** The calls served in the last minute. */
+    /** Returns the number, response times and failures of the calls served in the last minute. */
     public LatencyWindow.Report served() {
         return server.report();
     }
 
-    /** The calls made in the last minute. */
+    /** Returns the number, response times and failures of the calls made in the last minute. */
     public LatencyWindow.Report called() {
         return client.report();
     }
 
-    /** Records a call that was refused before its method was known. */
+    /** Records the response time of a call that was refused before its method was known. */
     public void refused(long nanos) {
         server.record(nanos, true);
     }
 
-    /** @param service the service that exports the method */
+    /**
+     * Returns the meters of a method on the server.
+     *
+     * @param service the service that exports the method
+     */
     public CallMeters server(ServiceKey service, MethodDescriptor method, String protocol) {
         MethodCalls calls = servedMethods.computeIfAbsent(
                 new MethodKey(service, method.name(), null, 1), key -> new MethodCalls(service, method, null, 1));
@@ -96,9 +104,11 @@ public final class RpcMeters {
     }
 
     /**
+     * Returns the meters of a method on the client.
+     *
      * @param service the service of the reference
      * @param timeout the timeout of a call, including all attempts; null for none
-     * @param attempts the maximum number of attempts of a call whose failed attempts may have run
+     * @param attempts the maximum number of attempts for a call that may have run although its attempts failed
      */
     public CallMeters client(
             ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
@@ -108,27 +118,27 @@ public final class RpcMeters {
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, calls);
     }
 
-    /** The methods that have been served so far. */
+    /** The counts of all methods that were served so far. */
     public List<MethodCalls> servedMethods() {
         return List.copyOf(servedMethods.values());
     }
 
-    /** The methods of all references. */
+    /** The counts of the methods of all references. */
     public List<MethodCalls> calledMethods() {
         return List.copyOf(calledMethods.values());
     }
 
-    /** The phases of calls of the method. Methods whose meters have equal tags share them. */
+    /** Returns the totals of the method's ledgers. Methods whose meters have equal tags share these totals. */
     public PhaseMeters phases(ServiceKey service, MethodDescriptor method) {
         return phases.computeIfAbsent(methodTags(service, method), tags -> new PhaseMeters(this, service, method));
     }
 
-    /** The phases of all methods that were called so far. */
+    /** The totals of the ledgers of all methods that were called so far. */
     public List<PhaseMeters> phases() {
         return List.copyOf(phases.values());
     }
 
-    /** Registers a gauge that references the object weakly. */
+    /** Registers a gauge that holds only a weak reference to the object. */
     public <T> void gauge(RpcMeter meter, T object, ToDoubleFunction<T> value, String... tags) {
         Gauge.builder(meter.key(), object, value)
                 .description(meter.description())
@@ -137,7 +147,7 @@ public final class RpcMeters {
                 .register(registry);
     }
 
-    /** Registers a counter that references the object weakly. */
+    /** Registers a counter that holds only a weak reference to the object. */
     public <T> void counter(RpcMeter meter, T object, ToDoubleFunction<T> count, String... tags) {
         FunctionCounter.builder(meter.key(), object, count)
                 .description(meter.description())
@@ -175,7 +185,10 @@ public final class RpcMeters {
         }
     }
 
-    /** The timer of the queue; null if the meter registry fails. Calls are then served without the timer. */
+    /**
+     * Returns the timer for waits in the queue; null if the meter registry throws an exception. Calls are then served
+     * without this timer.
+     */
     private @Nullable Timer queueTimer(ServiceKey service, MethodDescriptor method) {
         try {
             return Timer.builder(RpcMeter.SERVER_QUEUE.key())

@@ -2,24 +2,27 @@ package tern.rpc.metrics;
 
 import org.jspecify.annotations.Nullable;
 
-/** A part of the report, shown under {@code /actuator/rpc/} followed by its name. Every bean of this type is shown. */
+/**
+ * A part of the report, available under {@code /actuator/rpc/} followed by its name. All beans of this type are
+ * included.
+ */
 public interface RpcReportPart {
 
-    /** The last element of the path, such as {@code diagnosis}. */
+    /** The last element of the report's path, such as {@code diagnosis}. */
     String name();
 
     /** The current report, which is converted to JSON. */
     Object report();
 
-    /** The report as text for people; null if the part has no text. */
+    /** The report as plain text; null if the part has no text. */
     default @Nullable String text() {
         return null;
     }
 
     /**
-     * Runs the action of this part, for a POST. Must not block.
+     * Runs the action of this part in response to a POST request. Must not block.
      *
-     * @return whether the action was started; null if the part has none
+     * @return whether the action was started; null if the part has no action
      */
     default @Nullable Boolean act() {
         return null;

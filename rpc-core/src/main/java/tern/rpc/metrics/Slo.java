@@ -3,14 +3,14 @@ package tern.rpc.metrics;
 import java.time.Duration;
 
 /**
- * The target of a service (service level objective).
+ * The service level objective of a service.
  *
- * @param qps the calls per second to serve
- * @param latency the longest response time at this rate
+ * @param qps the number of calls per second to serve
+ * @param latency the maximum response time at this rate
  */
 public record Slo(int qps, Duration latency) {
 
-    /** 500 calls a second under 100 ms. */
+    /** 500 calls per second under 100 ms. */
     public static final Slo DEFAULT = new Slo(500, Duration.ofMillis(100));
 
     public Slo {

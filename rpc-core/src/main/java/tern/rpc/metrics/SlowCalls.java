@@ -15,19 +15,19 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 
-/** Logs the phases of a call that missed the target. Logs at most one call in ten seconds. Thread-safe. */
+/** Logs the phases of calls that missed the target, at most one call every ten seconds. Thread-safe. */
 public final class SlowCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowCalls.class);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Phases shorter than one in this number of the call's time are omitted, unless they contain many operations. */
+    /** A phase is omitted if it takes less than one in this number of the call's time and contains few operations. */
     private static final int SMALL_PART = 100;
 
     private static final int MANY = 10;
 
     private final long targetNanos;
-    private final AtomicLong next; // time from which the next log line is permitted, on the clock of the calls
+    private final AtomicLong next; // the earliest time for the next log line, on the clock of the calls
     private final LongAdder heldBack = new LongAdder();
 
     /** @param now the current time on the clock of the calls */
@@ -36,7 +36,7 @@ public final class SlowCalls {
         this.next = new AtomicLong(now);
     }
 
-    /** Logs the call if it missed the target. */
+    /** Logs the phases of a call that missed the target, if no other call was logged in the last ten seconds. */
     public void ended(
             MethodDescriptor method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
         if (tookNanos <= targetNanos) {
@@ -59,7 +59,7 @@ public final class SlowCalls {
                 others == 0 ? "" : "; " + others + " more calls missed the target since the last such line");
     }
 
-    /** Describes the phases, the longest first, as in {@code sql 60 ms (3), own 12 ms}. */
+    /** Describes the phases of a call, longest first, as in {@code sql 60 ms (3), own 12 ms}. */
     static String describe(CallLedger ledger, long tookNanos, long now) {
         record Part(Phase phase, long nanos, int count) {}
         List<Part> parts = new ArrayList<>();

@@ -1,4 +1,4 @@
-/** The measurements of every call, and the names of the meters. */
+/** The measurements of calls, and the names of the meters. */
 @NullMarked
 package tern.rpc.metrics;
 

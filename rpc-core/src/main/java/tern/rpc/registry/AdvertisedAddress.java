@@ -10,27 +10,27 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes. It is the first that exists of the following: the configured host; an address
- * of this machine in the configured network; the single address that the server listens on; the source address of the
- * route to the registry.
+ * The address that a provider publishes. The first one that exists is used: the configured host; an address of this
+ * machine in the configured network; the single address on which the server listens; the source address of the route
+ * to the registry.
  *
- * @param reason the origin of the host, for the log
+ * @param reason where the host comes from, for the log
  */
 public record AdvertisedAddress(String host, int port, String reason) {
 
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.%\\w]*");
 
     /**
-     * The settings of the user.
+     * The configuration of the address.
      *
-     * @param host a host name or address; null for none
-     * @param port the port; 0 for the port that the server listens on
-     * @param network a network such as {@code 10.1.0.0/16}, or the name of a network card; null for none
+     * @param host a host name or an IP address; null for none
+     * @param port the port; 0 for the port on which the server listens
+     * @param network a network such as {@code 10.1.0.0/16}, or the name of a network interface; null for none
      */
     public record Wish(
             @Nullable String host, int port, @Nullable String network) {
 
-        /** @throws InvalidPropertyException if the host or the network has another form */
+        /** @throws InvalidPropertyException if the host or the network is invalid */
         public Wish {
             if (host != null && !HOST.matcher(host).matches()) {
                 throw new InvalidPropertyException(
@@ -42,20 +42,20 @@ public record AdvertisedAddress(String host, int port, String reason) {
         }
     }
 
-    /** The network of this machine. Tests replace it. */
+    /** The network access of this machine. Tests replace it. */
     public interface Machine {
 
-        /** The source address of packets to that remote address. */
+        /** Returns the source address of packets that are sent to the given remote address. */
         InetAddress routeTo(InetSocketAddress remote) throws IOException;
 
-        /** The addresses of network cards that are up. */
+        /** Returns the addresses of all network interfaces that are up. */
         List<CardAddress> addresses() throws IOException;
 
-        /** Whether a connection to that address can be opened. Blocks for at most one second. */
+        /** Whether a connection to the given address can be opened. Blocks for at most one second. */
         boolean connectsTo(String host, int port);
     }
 
-    /** An address of a network card. */
+    /** An address of a network interface. */
     public record CardAddress(String card, InetAddress address) {
 
         @Override
@@ -67,10 +67,10 @@ public record AdvertisedAddress(String host, int port, String reason) {
     /**
      * Chooses the address.
      *
-     * @param bound the address that the server listens on; null for all
-     * @param remote an address of the registry; null for a registry without the network
-     * @throws IllegalArgumentException if the settings cannot be fulfilled, or if consumers of that registry could not
-     *     reach the address. The message names the property to set
+     * @param bound the address on which the server listens; null for all addresses
+     * @param remote an address of the registry; null for a registry without a network
+     * @throws IllegalArgumentException if no address matches the configuration, or if consumers of the registry could
+     *     not reach the address. The message names the property to set
      */
     public static AdvertisedAddress choose(
             Wish wish, @Nullable InetAddress bound, int port, @Nullable InetSocketAddress remote, Machine machine) {
@@ -153,9 +153,10 @@ public record AdvertisedAddress(String host, int port, String reason) {
     }
 
     /**
-     * Connects to the address, to detect a wrong one before consumers use it.
+     * Tries to connect to the address, so that a wrong address is noticed before consumers use it.
      *
-     * @return a warning that names address, origin and property; empty if the connection was opened
+     * @return a warning with the address, where it comes from, and the property to change; empty if the connection
+     *     succeeded
      */
     public String check(Machine machine) {
         return machine.connectsTo(host, port)

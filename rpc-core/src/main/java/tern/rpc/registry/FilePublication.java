@@ -2,7 +2,7 @@ package tern.rpc.registry;
 
 import java.util.concurrent.CompletableFuture;
 
-/** The entries of one process in a file registry. */
+/** The published entries of one process in a file registry. */
 final class FilePublication implements Publication {
 
     private final FileRegistry registry;

@@ -25,13 +25,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. The file
- * is checked every second. Providers may register in a JSON file. They are not removed when their process dies.
+ * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. It reads
+ * the file every second. Providers can register in a JSON file, but are not removed when their process crashes.
  * Intended for tests, a single machine, and lists that another tool writes. Thread-safe.
  */
 public final class FileRegistry implements Registry {
 
-    /** Opens addresses with the scheme {@code file}. */
+    /** Opens registries whose addresses have the scheme {@code file}. */
     public static final class Factory implements Registry.Factory {
 
         @Override
@@ -58,8 +58,8 @@ public final class FileRegistry implements Registry {
     private final Duration lookEvery;
     private final ScheduledThreadPoolExecutor thread;
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
-    private boolean looking; // used only by the thread of this registry
-    private FileState state = FileState.UNKNOWN; // used only by the thread of this registry
+    private boolean looking; // used only on the thread of this registry
+    private FileState state = FileState.UNKNOWN; // used only on the thread of this registry
 
     FileRegistry(RegistryUrl url, Duration lookEvery, Clock clock) {
         if (!url.hosts().isEmpty() || url.path().length() < 2) {
@@ -135,12 +135,12 @@ public final class FileRegistry implements Registry {
             }
             state = found;
             sources.forEach(source -> source.tell(found));
-        } catch (RuntimeException e) { // not rethrown, because that would end the schedule
+        } catch (RuntimeException e) { // not rethrown, because an exception would stop the scheduled checks of the file
             LOG.error("{} could not be looked at", url, e);
         }
     }
 
-    /** Changes the file under a lock that other processes also use. */
+    /** Changes the file while holding a lock that other processes respect. */
     CompletableFuture<ProviderFile> change(UnaryOperator<ProviderFile> change) {
         CompletableFuture<ProviderFile> result = new CompletableFuture<>();
         execute(() -> change(change, result, 1));
@@ -151,7 +151,7 @@ public final class FileRegistry implements Registry {
         try {
             result.complete(write(change));
             look();
-        } catch (OverlappingFileLockException e) { // another registry of this process holds the lock
+        } catch (OverlappingFileLockException e) { // another registry in this process holds the lock
             if (tried == MAX_TRIES || thread.isShutdown()) {
                 result.completeExceptionally(e);
             } else {

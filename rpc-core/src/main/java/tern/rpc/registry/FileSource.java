@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 
-/** Watches the providers of one service in a file. */
+/** The source of the providers that a file lists for one service. */
 final class FileSource implements EndpointSource {
 
     private record Key(RegistryUrl url, Subscription subscription) {}
@@ -15,7 +15,7 @@ final class FileSource implements EndpointSource {
     private final Subscription subscription;
     private final Clock clock;
     private volatile @Nullable Consumer<EndpointSnapshot> listener;
-    private @Nullable EndpointSnapshot last; // used only by the registry's thread
+    private @Nullable EndpointSnapshot last; // used only on the thread of the registry
 
     FileSource(FileRegistry registry, Subscription subscription, Clock clock) {
         this.registry = registry;
@@ -29,7 +29,7 @@ final class FileSource implements EndpointSource {
         registry.start(this);
     }
 
-    /** Reports the state of the file. Called on the registry's thread. */
+    /** Reports the state of the file to the listener. Called on the thread of the registry. */
     void tell(FileState state) {
         Consumer<EndpointSnapshot> told = listener;
         EndpointSnapshot snapshot = snapshot(state);

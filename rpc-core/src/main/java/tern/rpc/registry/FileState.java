@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The last readable content of a file, and the reason why the current content cannot be read.
+ * The last readable content of a file, and the reason why its current content cannot be read.
  *
  * @param text the text of the last readable content
  * @param heard whether the file was ever readable
@@ -18,7 +18,7 @@ record FileState(String text, ProviderFile content, boolean heard, String proble
 
     static final FileState UNKNOWN = new FileState("", new ProviderFile(Map.of()), false, "");
 
-    /** Reads the file again. Compares the texts, because two changes may have the same timestamp. */
+    /** Reads the file again. The texts are compared, because two changes may have the same timestamp. */
     FileState next(Path file, boolean json) {
         try {
             long size = Files.size(file);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads one JSON text of a registry. Objects become maps, arrays become lists, and numbers become {@link Long} or
- * {@link BigDecimal}. The text never selects a class. Not thread-safe.
+ * {@link BigDecimal}. The text cannot determine which classes are created. Not thread-safe.
  */
 public final class JsonReader {
 
@@ -27,11 +27,11 @@ public final class JsonReader {
     }
 
     /**
-     * Reads a text.
+     * Reads a JSON text.
      *
-     * @param maxMembers the maximum number of members of objects and elements of arrays in total
-     * @throws IllegalArgumentException if the text is no JSON, is nested too deeply or has too many members. The
-     *     message names the position
+     * @param maxMembers the maximum total number of members of objects and elements of arrays
+     * @throws IllegalArgumentException if the text is not JSON, is nested too deeply or has too many members. The
+     *     message contains the position
      */
     public static @Nullable Object read(String text, int maxMembers) {
         JsonReader reader = new JsonReader(text, maxMembers);
@@ -43,7 +43,7 @@ public final class JsonReader {
         return value;
     }
 
-    /** Reads a text whose value is an object. */
+    /** Reads a JSON text whose value is an object. */
     public static Map<String, @Nullable Object> readObject(String text, int maxMembers) {
         JsonReader reader = new JsonReader(text, maxMembers);
         reader.skipBlanks();
@@ -239,7 +239,7 @@ public final class JsonReader {
         }
     }
 
-    /** The message contains no part of the text, because the text may be hostile. */
+    /** Creates an exception whose message contains no part of the text, because the text may be malicious. */
     private IllegalArgumentException invalid(String what) {
         return new IllegalArgumentException("not valid JSON at character " + position + ": " + what);
     }

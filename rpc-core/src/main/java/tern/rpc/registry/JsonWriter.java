@@ -4,7 +4,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes maps, lists, strings, numbers and booleans as JSON, without whitespace and in the order of the maps. */
+/**
+ * Writes maps, lists, strings, numbers and booleans as JSON, without whitespace and in the iteration order of the
+ * maps.
+ */
 public final class JsonWriter {
 
     private static final int FIRST_PRINTABLE = 0x20;
@@ -13,9 +16,7 @@ public final class JsonWriter {
 
     private JsonWriter() {}
 
-    /**
-     * @throws IllegalArgumentException if a value has a type that JSON does not have
-     */
+    /** @throws IllegalArgumentException if a value has a type that JSON does not support */
     public static String write(@Nullable Object value) {
         JsonWriter writer = new JsonWriter();
         writer.value(value);

@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * A network as users write it: an address with the length of its prefix, or the name of a network card.
+ * A network from a property: an address with the length of its prefix, or the name of a network interface.
  *
- * @param prefix null if the network is given by a network card
+ * @param prefix null if the property names a network interface
  */
 record Network(@Nullable InetAddress prefix, int length, String card) {
 
     private static final Pattern FORM = Pattern.compile("([0-9a-fA-F.:]+)/(\\d{1,3})");
 
-    /** @throws InvalidPropertyException if the text is no network */
+    /** @throws InvalidPropertyException if the text is not a network */
     static Network parse(String text) {
         Matcher form = FORM.matcher(text.trim());
         if (!form.matches()) {

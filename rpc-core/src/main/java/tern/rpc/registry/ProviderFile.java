@@ -16,16 +16,15 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 
 /**
- * The content of a file with providers: JSON such as
- * {@code {"services": {"com.acme.Orders": [{"address": "10.0.0.7:20880", "weight": 50}]}}}, or properties such as
- * {@code com.acme.Orders=10.0.0.7:20880,10.0.0.8:20880?weight=50}. A service is written as
- * {@code group/interface:version}.
+ * The content of a provider file: JSON such as {@code {"services": {"com.acme.Orders": [{"address": "10.0.0.7:20880",
+ * "weight": 50}]}}}, or properties such as {@code com.acme.Orders=10.0.0.7:20880,10.0.0.8:20880?weight=50}. A service
+ * is written as {@code group/interface:version}.
  *
  * @param services the providers by service
  */
 record ProviderFile(Map<String, List<Provider>> services) {
 
-    /** Maximum size of a file. */
+    /** Maximum size of a file in bytes. */
     static final int MAX_BYTES = 16 * 1024 * 1024;
 
     private static final int MAX_MEMBERS = 1_000_000;
@@ -39,7 +38,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
     /**
      * One provider of a service.
      *
-     * @param protocol empty for every protocol
+     * @param protocol the protocol; empty for every protocol
      */
     record Provider(String protocol, Instance instance) {}
 
@@ -51,7 +50,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
      * Parses a file.
      *
      * @param json whether the file is JSON; otherwise it is a properties file
-     * @throws IllegalArgumentException naming the service and the wrong part
+     * @throws IllegalArgumentException if the file is invalid; the message names the service and the wrong part
      */
     static ProviderFile parse(String text, boolean json) {
         return json ? parseJson(text) : parseProperties(text);
@@ -129,7 +128,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return written instanceof Long weight ? (int) Math.max(0, Math.min(weight, MAX_WEIGHT)) : otherwise;
     }
 
-    /** The providers of a service over a protocol. */
+    /** Returns the providers of the service that offer the protocol of the subscription. */
     List<Instance> providers(Subscription subscription) {
         return services.getOrDefault(subscription.service().toString(), List.of()).stream()
                 .filter(provider ->
@@ -138,7 +137,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
                 .toList();
     }
 
-    /** Returns this content with the services of a registration, which replace those registered before. */
+    /** Returns this content with the services of a registration. They replace all entries with the same address. */
     ProviderFile with(Registration registration) {
         Map<String, List<Provider>> changed = without(registration).services();
         for (Registration.Service service : registration.services()) {
@@ -158,7 +157,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return new ProviderFile(changed);
     }
 
-    /** Returns this content without the providers at the address of a registration. */
+    /** Returns this content without the entries that have the address of a registration. */
     ProviderFile without(Registration registration) {
         Endpoint own = new Endpoint(registration.host(), registration.port());
         Map<String, List<Provider>> changed = new TreeMap<>();
@@ -173,7 +172,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return new ProviderFile(changed);
     }
 
-    /** Whether this content contains every service of a registration. */
+    /** Whether this content contains exactly the services of a registration for its address. */
     boolean has(Registration registration) {
         return with(registration).equals(this);
     }

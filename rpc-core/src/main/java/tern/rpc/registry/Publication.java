@@ -3,19 +3,19 @@ package tern.rpc.registry;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A registration in one registry. The registry keeps it published until it is withdrawn, and publishes it again after a
- * lost connection. Thread-safe. No method blocks.
+ * A registration in one registry. The registry keeps it published until it is withdrawn, and publishes it again after
+ * the connection was lost. Thread-safe. No method blocks.
  */
 public interface Publication {
 
     /** Completes when every entry has been read back from the registry for the first time. */
     CompletableFuture<Void> seen();
 
-    /** The reason why some entry is not published now; empty if all are. */
+    /** The reason why at least one entry is not published now; empty if all entries are published. */
     String problem();
 
     /**
-     * Checks every entry, and rewrites missing entries and those of an earlier session.
+     * Checks every entry, and rewrites entries that are missing or belong to an earlier session.
      *
      * @return the number of repaired entries; fails if the registry cannot be reached
      */
@@ -24,7 +24,8 @@ public interface Publication {
     /**
      * Removes the entries.
      *
-     * @return completes when the registry no longer shows them, or fails if the registry cannot be reached
+     * @return a future that completes when the registry no longer contains the entries, or fails if the registry
+     *     cannot be reached
      */
     CompletableFuture<Void> withdraw();
 }

@@ -19,23 +19,23 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 
 /**
- * Keeps the registration of one process in its registries. It publishes the registration, verifies it repeatedly, and
- * withdraws it. It may publish again after a withdrawal. Thread-safe.
+ * Keeps the registration of one process in its registries: publishes it, verifies it repeatedly, and withdraws it. The
+ * process can register again after a withdrawal. Thread-safe.
  */
 public final class Registrar implements AutoCloseable {
 
-    /** The interval at which the process verifies its own entries. */
+    /** The interval at which a process verifies its own entries. */
     public static final Duration VERIFY_EVERY = Duration.ofSeconds(30);
 
-    /** Maximum time of a withdrawal. */
+    /** Maximum duration of a withdrawal. */
     static final Duration MAX_WITHDRAWAL = Duration.ofSeconds(3);
 
-    /** Consumers get this time to notice that the entries are gone. */
+    /** The time that consumers get to notice that the entries were removed. */
     static final Duration AFTER_GONE = Duration.ofSeconds(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
-    /** Waits for a time. Tests replace it. */
+    /** Waits for a given time. Tests replace it. */
     interface Waiting {
 
         Waiting SYSTEM = new Waiting() {
@@ -67,7 +67,7 @@ public final class Registrar implements AutoCloseable {
     private final Map<Registry, Publication> publications = new LinkedHashMap<>(); // guarded by this
     private @Nullable ScheduledFuture<?> verification; // guarded by this
 
-    /** @param timer runs the verifications, which do not block; not closed by this registrar */
+    /** @param timer runs the verifications, which do not block; the registrar does not shut it down */
     public Registrar(List<Registry> registries, ScheduledExecutorService timer) {
         this(registries, timer, NanoClock.SYSTEM, Waiting.SYSTEM);
     }
@@ -80,9 +80,9 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Starts to publish and returns at once. Does nothing if the process is already published.
+     * Starts to publish the registration. Does not block. Does nothing if a registration is already published.
      *
-     * @return completes when the entries were read back from every registry
+     * @return a future that completes when the entries were read back from every registry
      */
     public synchronized CompletableFuture<Void> register(Registration registration) {
         if (publications.isEmpty()) {
@@ -95,7 +95,10 @@ public final class Registrar implements AutoCloseable {
         return seen();
     }
 
-    /** Completes when the entries were read back from every registry. Never completes while nothing is registered. */
+    /**
+     * Returns a future that completes when the entries were read back from every registry. Without a registration it
+     * never completes.
+     */
     public synchronized CompletableFuture<Void> seen() {
         if (publications.isEmpty()) {
             return new CompletableFuture<>();
@@ -104,7 +107,10 @@ public final class Registrar implements AutoCloseable {
                 publications.values().stream().map(Publication::seen).toArray(CompletableFuture[]::new));
     }
 
-    /** For each registry, the reason why some entry is not published; an empty text if all are. */
+    /**
+     * For each registry, the reason why at least one entry is not published; an empty string if all entries are
+     * published.
+     */
     public synchronized Map<String, String> problems() {
         Map<String, String> problems = new LinkedHashMap<>();
         publications.forEach(
@@ -130,8 +136,8 @@ public final class Registrar implements AutoCloseable {
     }
 
     /**
-     * Removes the registration. Waits until the entries are gone and consumers had a second to notice it, but at most
-     * three seconds. Does nothing if nothing is registered.
+     * Removes the registration. Blocks until the entries are removed and consumers have had one second to notice it,
+     * but for at most three seconds. Does nothing without a registration.
      */
     public void withdraw() {
         List<CompletableFuture<Void>> gone = new ArrayList<>();
@@ -163,7 +169,7 @@ public final class Registrar implements AutoCloseable {
         }
     }
 
-    /** Closes the registries without waiting. */
+    /** Closes the registries. Does not block. */
     @Override
     public synchronized void close() {
         if (verification != null) {

@@ -5,13 +5,13 @@ import java.util.Map;
 import tern.rpc.ServiceKey;
 
 /**
- * The provider that a process publishes. It contains no token and no other secret.
+ * The registration of a process as a provider. It contains no token and no other secret.
  *
  * @param application the name of the application
- * @param host the address that consumers connect to, IPv6 without brackets
+ * @param host the address to which consumers connect; an IPv6 address has no brackets
  * @param protocols the protocols on the port, such as {@code dubbo} and {@code tri}; the first one is preferred
- * @param attributes further attributes of the process for consumers, such as {@value #ZONE}; values have any format
- * @param warmupMillis the time after the start in which the weight grows to its full value; 0 for no warm-up
+ * @param attributes further attributes of the process for consumers, such as {@value #ZONE}; any value is allowed
+ * @param warmupMillis the time after the start during which the weight grows to its full value; 0 for no warm-up
  * @param startedAtMillis the start of the process in milliseconds since 1970
  */
 public record Registration(
@@ -24,13 +24,13 @@ public record Registration(
         long warmupMillis,
         long startedAtMillis) {
 
-    /** The attribute that names the zone of the provider. */
+    /** The attribute that contains the zone of the provider. */
     public static final String ZONE = "zone";
 
     /**
      * A service that the process offers.
      *
-     * @param methods the names of its methods, each once and sorted
+     * @param methods the distinct method names in alphabetical order
      * @param weight the share of calls relative to other providers
      */
     public record Service(ServiceKey key, List<String> methods, int weight) {
@@ -49,7 +49,7 @@ public record Registration(
         }
     }
 
-    /** {@code host:port}, with brackets around IPv6. */
+    /** Returns {@code host:port}, with brackets around an IPv6 address. */
     public String address() {
         return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
     }

@@ -5,37 +5,37 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.EndpointSource;
 
 /**
- * A registry of providers. It connects lazily, at the first publication or the start of the first source. It keeps
- * trying to reach an unreachable registry until it is closed. Thread-safe.
+ * A registry of providers. It connects lazily: when the first registration is published or the first source is
+ * started. If the registry is unreachable, it keeps trying until it is closed. Thread-safe.
  */
 public interface Registry extends AutoCloseable {
 
     /** Opens registries of one or more kinds. */
     interface Factory {
 
-        /** Whether this factory opens addresses with this scheme. */
+        /** Whether this factory opens registries whose addresses have this scheme. */
         boolean accepts(String scheme);
 
-        /** @throws IllegalArgumentException if the address has wrong or missing parts */
+        /** @throws IllegalArgumentException if a part of the address is wrong or missing */
         Registry open(RegistryUrl url);
     }
 
     RegistryUrl url();
 
     /**
-     * An address of the registry, used to look up the route to it. Null for a registry without a network, such as a
+     * An address of the registry, to which the route is looked up; null for a registry without a network, such as a
      * file.
      */
     @Nullable
     InetSocketAddress remoteAddress();
 
-    /** Starts to publish a provider and returns at once. */
+    /** Starts to publish a provider. Does not block. */
     Publication publish(Registration registration);
 
-    /** Returns a source of the providers of a service. Sources of equal subscriptions have equal keys. */
+    /** Returns a source of the providers of a service. Sources with equal subscriptions have equal keys. */
     EndpointSource source(Subscription subscription);
 
-    /** Closes without waiting. Ephemeral entries disappear with the connection. */
+    /** Closes the registry. Does not block. Ephemeral entries disappear with the connection. */
     @Override
     void close();
 }

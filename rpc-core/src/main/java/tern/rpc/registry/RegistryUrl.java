@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The address of a registry, such as {@code zookeeper://user:secret@10.0.0.9:2181,10.0.0.10:2181/chroot?group=shop} or
- * {@code file:///etc/providers.json}. Its {@link #toString} never shows the credentials.
+ * {@code file:///etc/providers.json}. Its {@link #toString} never returns the credentials.
  *
  * @param scheme the kind of registry, in lower case
- * @param user empty if there is none
- * @param password empty if there is none
+ * @param user the user name; empty for none
+ * @param password the password; empty for none
  * @param hosts {@code host:port} of each server; empty for a file
- * @param path the part after the hosts, with its slash; empty if there is none
+ * @param path the part after the hosts, including the slash; empty for none
  * @param parameters the decoded parameters
  */
 public record RegistryUrl(
@@ -29,7 +29,7 @@ public record RegistryUrl(
             + "(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?"
             + "(?<hosts>[^/?@]*)(?<path>/[^?]*)?(?:\\?(?<query>.*))?");
 
-    /** Dubbo's parameter for further servers. */
+    /** Dubbo's parameter for additional servers. */
     private static final String BACKUP = "backup";
 
     private static final Pattern SECRET =
@@ -42,7 +42,7 @@ public record RegistryUrl(
     }
 
     /**
-     * @throws IllegalArgumentException if the text is not such an address; the message does not repeat the text
+     * @throws IllegalArgumentException if the text is not a registry address; the message does not contain the text
      */
     public static RegistryUrl parse(String text) {
         Matcher form = FORM.matcher(text.trim());
@@ -82,7 +82,7 @@ public record RegistryUrl(
         return text == null ? "" : URLDecoder.decode(text, StandardCharsets.UTF_8);
     }
 
-    /** The value of a parameter, or the default. */
+    /** Returns the value of a parameter, or the given default. */
     public String parameter(String name, String otherwise) {
         return parameters.getOrDefault(name, otherwise);
     }
@@ -91,7 +91,7 @@ public record RegistryUrl(
         return !user.isEmpty() || !password.isEmpty();
     }
 
-    /** The address without user, password and possibly secret parameter values. */
+    /** Returns the address without user, password and parameter values that may be secret. */
     @Override
     public String toString() {
         StringBuilder shown = new StringBuilder(scheme).append("://");

@@ -27,8 +27,8 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Keeps the last good list of another source in a file. It starts with this list until the other source reports one, so
- * an application can start without its registry. Only its owner can read the file, which contains no secrets.
+ * Keeps the last good list of another source in a file. It reports this list until the other source reports one, so an
+ * application can start without its registry. Only the owner of the file can read it. The file contains no secrets.
  */
 public final class RememberedSource implements EndpointSource {
 
@@ -42,8 +42,8 @@ public final class RememberedSource implements EndpointSource {
     private final EndpointSource source;
     private final Subscription subscription;
     private final Path file;
-    private @Nullable List<Instance> written; // used only by the source's listener, one call at a time
-    private boolean heard; // used only by the source's listener
+    private @Nullable List<Instance> written; // used only by the listener of the source, in one call at a time
+    private boolean heard; // used only by the listener of the source
 
     private RememberedSource(EndpointSource source, Subscription subscription, Path file) {
         this.source = source;
@@ -54,7 +54,7 @@ public final class RememberedSource implements EndpointSource {
     /**
      * Wraps a source.
      *
-     * @param directory contains one file for each registry and subscription; created if necessary
+     * @param directory the directory with one file for each registry and subscription; created if necessary
      */
     public static RememberedSource of(
             EndpointSource source, RegistryUrl registry, Subscription subscription, Path directory) {
@@ -64,8 +64,8 @@ public final class RememberedSource implements EndpointSource {
     }
 
     /**
-     * A hash for the name of the file. The hashed text contains no credentials, so they cannot be guessed from the
-     * name.
+     * Returns a hash for the file name. The hashed text contains no credentials, so the file name does not reveal
+     * them.
      */
     private static String hash(String text) {
         try {

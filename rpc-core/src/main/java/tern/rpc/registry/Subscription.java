@@ -7,17 +7,17 @@ import tern.rpc.ServiceKey;
  * A consumer's subscription to the providers of a service.
  *
  * @param protocol the protocol of the consumer, such as {@code dubbo}
- * @param providedBy the applications that offer the service; empty to ask the registry
+ * @param providedBy the applications that offer the service; empty to look them up in the registry
  */
 public record Subscription(ServiceKey service, String protocol, List<String> providedBy, Level level) {
 
-    /** The form of the entries to read, in registries that have both forms. */
+    /** Which entries to read in registries that have entries for services and for processes. */
     public enum Level {
-        /** One entry for each service of a process. */
+        /** Entries for services: one for each service of a process. */
         INTERFACE,
-        /** One entry for each process. */
+        /** Entries for processes: one for each process. */
         APPLICATION,
-        /** Both forms. Each process counts once. */
+        /** Both kinds of entries. Each process counts only once. */
         BOTH;
 
         public boolean hasInterfaces() {

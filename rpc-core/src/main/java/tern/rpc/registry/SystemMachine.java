@@ -13,7 +13,7 @@ import java.util.List;
 import tern.rpc.registry.AdvertisedAddress.CardAddress;
 import tern.rpc.registry.AdvertisedAddress.Machine;
 
-/** The network of the machine that this process runs on. */
+/** The network access of the machine on which this process runs. */
 public final class SystemMachine implements Machine {
 
     private static final int CONNECT_MILLIS = 1_000;
@@ -23,13 +23,13 @@ public final class SystemMachine implements Machine {
         if (remote.isUnresolved()) {
             throw new IOException("its name cannot be resolved");
         }
-        try (DatagramSocket socket = new DatagramSocket()) { // sends nothing; only looks up the route
+        try (DatagramSocket socket = new DatagramSocket()) { // sends no packet; connect() only looks up the route
             socket.connect(remote);
             return socket.getLocalAddress();
         }
     }
 
-    /** The addresses, IPv4 before IPv6 and loopback last. */
+    /** The addresses: IPv4 before IPv6, and loopback addresses last. */
     @Override
     public List<CardAddress> addresses() throws IOException {
         List<CardAddress> found = new ArrayList<>();

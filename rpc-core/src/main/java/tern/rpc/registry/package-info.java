@@ -1,4 +1,4 @@
-/** Registries: publishing the address of a provider, and finding the providers of a service. */
+/** Registries: publish the address of a provider, and find the providers of a service. */
 @NullMarked
 package tern.rpc.registry;
 

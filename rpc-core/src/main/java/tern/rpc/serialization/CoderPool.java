@@ -1,6 +1,8 @@
 package tern.rpc.serialization;
 
-/** Keeps a few {@link Coder}s for reuse by any thread. If all are in use, a new one is created. Thread-safe. */
+/**
+ * Keeps several {@link Coder}s for reuse by any thread. If all of them are in use, it creates a new one. Thread-safe.
+ */
 public final class CoderPool {
 
     private final Serializer serializer;
@@ -19,7 +21,10 @@ public final class CoderPool {
         return kept == null ? new Coder(serializer) : kept;
     }
 
-    /** Takes a coder back after success. A coder that threw an exception must be dropped instead. */
+    /**
+     * Returns a coder to the pool after it was used successfully. A coder that threw an exception must be dropped
+     * instead.
+     */
     public void giveBack(Coder coder) {
         coder.forget();
         coder.output().release();

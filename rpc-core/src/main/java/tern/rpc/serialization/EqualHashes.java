@@ -8,28 +8,28 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the number of keys with equal hash that a hash table of the JDK would search linearly. Such a table builds a
- * tree of keys with equal hash. But it can only order keys of one class that implements {@link Comparable} of itself.
- * Keys of different classes are searched linearly, and so are times such as {@code LocalDateTime}, which are comparable
- * to a supertype.
+ * Limits the number of keys with equal hashes that a hash table of the JDK would search linearly. The table stores
+ * such keys in a tree, but it can order them only if they have the same class and this class implements
+ * {@link Comparable} of itself. The table searches keys of different classes linearly. It does so too for times such
+ * as {@code LocalDateTime}, which implement {@link Comparable} of a supertype.
  *
- * <p>Keys are counted by their hash in a few slots; two hashes may share a slot. A container with keys of one ordered
- * class, the usual case, is not counted and needs no memory. Not thread-safe.
+ * <p>Keys are counted by their hashes in a limited number of slots, so two hashes may share a slot. A container whose
+ * keys have one ordered class, which is the usual case, is not counted and needs no memory. Not thread-safe.
  */
 public final class EqualHashes {
 
-    /** The state of a small container with keys of several classes. */
+    /** The state of a container with fewer than 64 keys, of several classes or of an unordered class. */
     private static final Object MIXED = new Object();
 
-    /** Containers up to this size are not counted. */
+    /** A container with fewer keys than this is not counted. */
     private static final int FEW = 64;
 
     private static final int KEYS_PER_PLACE = 16;
     private static final int MIN_PLACES = 64;
 
     /**
-     * Random numbers, so that a sender cannot know which hashes share a slot. Created when a key is counted for the
-     * first time.
+     * Random numbers, created when a key is counted for the first time. They prevent a sender from knowing which
+     * hashes share a slot.
      */
     private static final class Secret {
 
@@ -66,14 +66,14 @@ public final class EqualHashes {
     }
 
     /**
-     * Counts a key before it is put, if its class differs from the current state.
+     * Counts a key before it is added to a container, unless all keys have one class and a hash table can order them.
      *
-     * @param state the result of the last call for this container; null at first
+     * @param state the result of the previous call for this container; null for the first call
      * @param keys the keys in the container so far
-     * @param bounded whether keys of this class are limited in another way
-     * @param limit the largest number of keys with equal hash
+     * @param bounded whether another limit applies to keys of this class
+     * @param limit the maximum number of keys with equal hashes
      * @return the state of the container with this key
-     * @throws SerializationException if there are too many keys of equal hash
+     * @throws SerializationException if too many keys have equal hashes
      */
     public static @Nullable Object with(
             @Nullable Object state, @Nullable Object key, Collection<?> keys, boolean bounded, int limit) {
@@ -97,14 +97,16 @@ public final class EqualHashes {
     }
 
     /**
-     * Whether a hash table can order instances of a class. This is the rule of {@code HashMap} and {@code
-     * ConcurrentHashMap}.
+     * Whether a hash table can order instances of a class. {@code HashMap} and {@code ConcurrentHashMap} use the same
+     * rule.
      */
     public static boolean isOrdered(Class<?> type) {
         return type == String.class || ORDERED.get(type);
     }
 
-    /** Whether the key is null, which can occur once, or a constant, whose hash the sender cannot choose. */
+    /**
+     * Whether the key is null, which can occur only once, or an enum constant, whose hash the sender cannot choose.
+     */
     private static boolean isHarmless(@Nullable Object key) {
         return key == null || key instanceof Enum;
     }

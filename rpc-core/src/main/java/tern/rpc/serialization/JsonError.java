@@ -6,9 +6,10 @@ import tern.rpc.StatusDetail;
 /**
  * An error in a JSON answer (docs/wire-protocol.md 4.5 and 7.1).
  *
- * @param code the code's name in Connect, such as {@code not_found}; empty from a Dubbo server, which sends none
+ * @param code the name of the code in Connect, such as {@code not_found}; empty in answers of Dubbo servers, which
+ *     send no code
  * @param message a description; may be empty
- * @param details machine-readable details; those that cannot be decoded are omitted
+ * @param details machine-readable details, without those that cannot be decoded
  */
 public record JsonError(String code, String message, List<StatusDetail> details) {
 

@@ -5,23 +5,28 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON codec for arguments and result of one method (docs/wire-protocol.md 4.2). Thread-safe. Nothing is resolved
- * per call. A request message of a stream is encoded like a single argument, a response message like the result.
+ * The JSON codec for the arguments and the result of one method (docs/wire-protocol.md 4.2). Thread-safe. All types
+ * are resolved in advance, not per call. A request message of a stream is encoded like a single argument, a response
+ * message like the result.
  *
- * <p>Decoding throws {@link SerializationException} with the parameter, the path inside it and
- * the expected type, never with a value. Encoding throws the same, and {@link
- * MessageTooLargeException}; the buffer is then unchanged.
+ * <p>If decoding fails, it throws {@link SerializationException}. The message contains the parameter, the path inside
+ * it and the expected type, but never a value. If encoding fails, it throws {@link SerializationException} or
+ * {@link MessageTooLargeException} and leaves the buffer unchanged.
  */
 public interface JsonMethod {
 
-    /** Warnings for the start-up, one sentence each: unknown parameter names, and types that JSON does not support. */
+    /**
+     * The warnings to log at startup, one sentence each: unknown parameter names, and types that JSON does not
+     * support.
+     */
     List<String> warnings();
 
     /**
-     * Decodes the arguments from a body. A method without parameters ignores it. With one parameter, the body is its
-     * value; or an array with this value, unless the type is itself an array; or, for a scalar, an object whose only
-     * member has the parameter's name. With several parameters, the body is an array of all values, or an object by
-     * name, in which missing ones are null. An empty body is an error; if there is a query, use that instead.
+     * Decodes the arguments from a body. For a method without parameters, the body is ignored. For a method with one
+     * parameter, the body is the value; or an array with only this value, unless the type is itself an array; or, for
+     * a scalar type, an object whose only member has the name of the parameter. For a method with several parameters,
+     * the body is an array of all values, or an object with the values by name, in which missing values are null. An
+     * empty body is an error; if the request has a query, use {@link #readQuery} instead.
      *
      * @param strict whether the body must be the value of the only parameter, as in Connect
      */
@@ -29,9 +34,9 @@ public interface JsonMethod {
     Object[] readArguments(byte[] json, int offset, int length, boolean strict);
 
     /**
-     * Decodes the arguments from query parameters or a form, by name. Several values of a name fill a list. A bean or
-     * map is JSON text under its own name; otherwise it consists of all parameters that are not names of arguments.
-     * Missing arguments are null.
+     * Decodes the arguments from query parameters or form fields, by name. Several values with the same name become a
+     * list. A bean or a map is JSON text under the name of its parameter; if there is none, it consists of all query
+     * parameters that are not names of arguments. Missing arguments are null.
      *
      * @param parameters the decoded parameters, each with its values in order
      */
@@ -39,17 +44,22 @@ public interface JsonMethod {
     Object[] readQuery(Map<String, List<String>> parameters);
 
     /**
-     * Encodes a request for {@link #readArguments} and Dubbo 3.3.6: the value of one parameter, or an array of several.
-     * A method without parameters sends an empty object, which is Connect's empty message.
+     * Encodes a request that {@link #readArguments} and Dubbo 3.3.6 can decode: the value of the only parameter, or an
+     * array of several values. For a method without parameters, the request is an empty object, which is Connect's
+     * empty message.
      */
     void writeArguments(@Nullable Object[] arguments, OutputBuffer out);
 
     /**
-     * Decodes a result, or one message of a stream of answers. For {@code void} it returns null and ignores the body.
+     * Decodes a result, or one message of a stream of answers. For a {@code void} method, returns null and ignores the
+     * body.
      */
     @Nullable
     Object readResult(byte[] json, int offset, int length);
 
-    /** Encodes a result, or one message of a stream of answers. Null and {@code void} become {@code null}. */
+    /**
+     * Encodes a result, or one message of a stream of answers. The result of a {@code void} method and null are
+     * encoded as {@code null}.
+     */
     void writeResult(@Nullable Object value, OutputBuffer out);
 }

@@ -1,17 +1,17 @@
 package tern.rpc.serialization;
 
 /**
- * The limits for keys of maps and elements of sets in one message. Without them, a sender could choose keys that make
- * hash tables slow (docs/decisions/0025-keys-whose-hash-a-sender-chooses.md). Immutable.
+ * The limits for keys of maps and elements of sets in one message. Without these limits, a sender could choose keys
+ * that make hash tables slow (docs/decisions/0025-keys-whose-hash-a-sender-chooses.md). Immutable.
  *
- * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not text, numbers or similar
- *     scalars; 1 or more
- * @param equalKeys the number of keys that have the same hash and that a table cannot order; 1 or more
- * @param keySteps the number of steps for hashing and comparing keys; 1 or more
+ * @param nonScalarKeys the maximum number of keys of one map, or elements of one set, that are not strings, numbers or
+ *     similar scalars; 1 or more
+ * @param equalKeys the maximum number of keys that have equal hashes and that a hash table cannot order; 1 or more
+ * @param keySteps the maximum number of steps for hashing and comparing keys; 1 or more
  */
 public record KeyLimits(int nonScalarKeys, int equalKeys, long keySteps) {
 
-    /** 1,000 non-scalar keys, 256 keys of equal hash and 64 Mi steps, which take about 0.1 seconds. */
+    /** 1,000 non-scalar keys, 256 keys with equal hashes, and 64 Mi steps, which take about 0.1 seconds. */
     public static final KeyLimits DEFAULT = new KeyLimits(1000, 256, 1L << 26);
 
     public KeyLimits {

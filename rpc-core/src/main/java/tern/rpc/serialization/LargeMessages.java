@@ -8,13 +8,13 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Limits the threads that encode large messages or decompress them to two for each processor. An encoded message exists
- * up to three times in memory, so 200 workers with answers of 8 MiB would need almost 5 GB and be no faster than four.
- * A call whose thread waits too long fails. Thread-safe.
+ * Limits the number of threads that encode or decompress large messages to two per processor. An encoded message
+ * exists in memory up to three times, so 200 workers with answers of 8 MiB would need almost 5 GB and would be no
+ * faster than four workers. A call fails if its thread waits for more than three seconds. Thread-safe.
  */
 final class LargeMessages {
 
-    /** Arrays up to this size need no turn. Waiting threads hold an array of this size. */
+    /** An array up to this size needs no permit. A waiting thread already holds an array of this size. */
     static final int LARGE_BYTES = 256 << 10;
 
     private static final int THREADS_PER_PROCESSOR = 2;
@@ -25,15 +25,15 @@ final class LargeMessages {
 
     private LargeMessages() {}
 
-    /** The number of free turns, for tests. */
+    /** The number of available permits, for tests. */
     static int free() {
         return TURNS.availablePermits();
     }
 
     /**
-     * Takes a turn.
+     * Takes a permit.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if no turn becomes free in time
+     * @throws RpcException RESOURCE_EXHAUSTED if no permit becomes available within three seconds
      */
     static void enter(@Nullable MessageKind kind) {
         boolean entered = false;

@@ -2,7 +2,7 @@ package tern.rpc.serialization;
 
 import org.jspecify.annotations.Nullable;
 
-/** The two directions of messages. Each has its own limit. */
+/** The two directions of messages. Each direction has its own limit. */
 public enum MessageKind {
     REQUEST("rpc.limits.max-request"),
     RESPONSE("rpc.limits.max-response");
@@ -13,12 +13,15 @@ public enum MessageKind {
         this.property = property;
     }
 
-    /** The property that limits messages of this kind. */
+    /** The property that limits the size of messages of this kind. */
     public String property() {
         return property;
     }
 
-    /** The end of a text about a limit, such as {@code "; set by rpc.limits.max-request"}; empty for null. */
+    /**
+     * Returns the end of an error message about a limit, such as {@code "; set by rpc.limits.max-request"}; empty if
+     * the kind is null.
+     */
     static String setBy(@Nullable MessageKind kind) {
         return kind == null ? "" : "; set by " + kind.property;
     }

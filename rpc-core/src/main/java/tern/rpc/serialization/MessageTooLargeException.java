@@ -2,15 +2,15 @@ package tern.rpc.serialization;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown if a message exceeds its limit during encoding. */
+/** Thrown if a message exceeds its limit while it is encoded. */
 public final class MessageTooLargeException extends SerializationException {
 
     private static final long serialVersionUID = 1L;
 
     /**
      * @param limitBytes the limit of the message
-     * @param neededBytes a lower bound of the size of the message
-     * @param kind the kind whose property sets the limit; null if there is none
+     * @param neededBytes a lower limit of the size of the message
+     * @param kind the kind of message whose property sets the limit; null if no property sets it
      */
     public MessageTooLargeException(int limitBytes, long neededBytes, @Nullable MessageKind kind) {
         super("message longer than " + limitBytes + " bytes (it has " + neededBytes + " or more"

@@ -6,18 +6,21 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 
 /**
- * Decodes one message, value after value, from a part of an array. Not thread-safe. It can be reused by another {@link
- * #start}. Every method throws {@link SerializationException} if the bytes do not contain the requested value; the
- * reader must then be started again or dropped.
+ * Decodes one message, value by value, from a part of an array. Not thread-safe. A reader can be reused with another
+ * {@link #start}. Every method throws {@link SerializationException} if the bytes do not contain the requested value.
+ * After an exception, the reader must be started again or dropped.
  */
 public interface ObjectReader {
 
-    /** Starts a message. All tables of the last message are cleared. The array must not change meanwhile. */
+    /**
+     * Starts to decode a message. All tables of the previous message are cleared. The array must not change while the
+     * message is decoded.
+     */
     void start(byte[] array, int offset, int length);
 
     /**
-     * Permits all classes in the service's signatures from now on. Before this, only strings, numbers and metadata may
-     * be decoded.
+     * Allows all classes in the signatures of the service from now on. Before this call, only strings, numbers and
+     * metadata can be decoded.
      */
     void trust(ServiceDescriptor service);
 
@@ -26,27 +29,33 @@ public interface ObjectReader {
 
     int readInt();
 
-    /** Decodes a value of the declared type: an instance of the type's class (boxed), or null. */
+    /**
+     * Decodes a value of the declared type. Returns null or an instance of the type's class; primitive values are
+     * boxed.
+     */
     @Nullable
     Object readObject(ValueType type);
 
-    /** Decodes null, text, a number or a boolean of any encoding. Anything else is rejected before it is created. */
+    /**
+     * Decodes null, a string, a number or a boolean in any encoding. Any other value is rejected before an object is
+     * created.
+     */
     @Nullable
     Object readScalar();
 
-    /** Skips a value of any kind without creating it or loading a class. Needs no {@link #trust}. */
+    /** Skips a value of any kind, without creating an object or loading a class. Does not require {@link #trust}. */
     void skip();
 
     /**
-     * Decodes an exception. An exception whose class is not allowed or missing becomes an {@link tern.rpc.RpcException}
-     * with the code UNKNOWN and the name and message of the original. The same happens if the exception is the first
-     * value of a message and a part of it cannot be decoded.
+     * Decodes an exception. If its class is not allowed or does not exist, the result is an
+     * {@link tern.rpc.RpcException} with the code UNKNOWN and the class name and message of the original. The same
+     * applies if the exception is the first value of a message and a part of it cannot be decoded.
      */
     Throwable readThrowable();
 
     /**
-     * Decodes a map or null. Text, numbers and booleans become text, byte arrays stay binary, and other values are
-     * skipped without being created.
+     * Decodes a map or null. Strings, numbers and booleans become text, byte arrays stay binary, and other values are
+     * skipped without creating an object.
      */
     void readMetadata(Metadata into);
 

@@ -3,13 +3,13 @@ package tern.rpc.serialization;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes one message, value after value, into an {@link OutputBuffer}. Not thread-safe. It can be reused by another
- * {@link #start}. Methods throw {@link SerializationException} if a value cannot be encoded or the buffer's limit is
- * reached. The message is then invalid, and the writer must be started again or dropped.
+ * Encodes one message, value by value, into an {@link OutputBuffer}. Not thread-safe. A writer can be reused with
+ * another {@link #start}. Methods throw {@link SerializationException} if a value cannot be encoded or the buffer's
+ * limit is reached. The message is then invalid, and the writer must be started again or dropped.
  */
 public interface ObjectWriter {
 
-    /** Starts a message at the buffer's position. All tables of the last message are cleared. */
+    /** Starts to encode a message at the buffer's position. All tables of the previous message are cleared. */
     void start(OutputBuffer out);
 
     void writeString(@Nullable String value);
@@ -25,16 +25,16 @@ public interface ObjectWriter {
      */
     void writeThrowable(Throwable value, int frames);
 
-    /** Starts a map from strings to values. Keys and values are then written in turn. */
+    /** Starts a map from strings to values. The caller then writes keys and values alternately. */
     void startMap();
 
     void endMap();
 
     void writeBytes(byte[] value);
 
-    /** Writes bytes that a writer of this format encoded before, from strings and numbers only. */
+    /** Writes bytes that a writer of the same format has encoded before, from strings and numbers only. */
     void writeEncoded(byte[] encoded);
 
-    /** Completes the message in the buffer. */
+    /** Completes the message. The buffer then contains all of its bytes. */
     void finish();
 }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A growing array for writers. Its growth is limited, because a message that is too large could not be sent. Not
+ * A growing byte array for writers. Its size is limited, because a message that is too large could not be sent. Not
  * thread-safe.
  */
 public final class OutputBuffer {
@@ -21,13 +21,13 @@ public final class OutputBuffer {
     private boolean hasTurn;
 
     /**
-     * Upper bound of the bytes that can be claimed without a further check: the smaller of the array's length and the
-     * limit.
+     * Upper limit for the position up to which bytes can be claimed without a further check: the smaller one of the
+     * array's length and the limit.
      */
     private int bound = INITIAL_BYTES;
 
     /**
-     * Empties the buffer for bytes whose limit is not set by a property.
+     * Empties the buffer, for bytes whose limit is not set by a property.
      *
      * @param limit the maximum number of bytes
      */
@@ -36,11 +36,11 @@ public final class OutputBuffer {
     }
 
     /**
-     * Empties the buffer for a message and claims the bytes before the message.
+     * Empties the buffer for a message, and claims the bytes of a prefix before the message.
      *
      * @param messageBytes the maximum size of the message
-     * @param prefix the number of bytes before the message, which do not count for the limit
-     * @param sort the kind of message, which determines the property that an error names
+     * @param prefix the number of bytes before the message, which do not count towards the limit
+     * @param sort the kind of message, which determines the property that an error message names
      */
     public void reset(int messageBytes, int prefix, MessageKind sort) {
         empty((int) Math.min(Integer.MAX_VALUE, (long) messageBytes + prefix), prefix, sort);
@@ -48,9 +48,9 @@ public final class OutputBuffer {
     }
 
     /**
-     * Limits the threads that fill arrays above 256 KiB, until the buffer is emptied. The caller must call {@link
-     * #release} in a {@code finally}. {@link #claim} may then wait up to 3 s, and fail with an {@link
-     * tern.rpc.RpcException} with RESOURCE_EXHAUSTED.
+     * Limits, until the buffer is emptied, the number of threads that fill arrays above 256 KiB. The caller must call
+     * {@link #release} in a {@code finally} block. {@link #claim} may then block for up to 3 s, and throw an
+     * {@link tern.rpc.RpcException} with RESOURCE_EXHAUSTED.
      */
     public void takeTurns() {
         inTurns = true;
@@ -66,9 +66,9 @@ public final class OutputBuffer {
     }
 
     /**
-     * Reserves bytes and moves the position.
+     * Reserves bytes and advances the position.
      *
-     * @return the start of the claimed bytes in {@link #array()}, which may be another array now
+     * @return the index of the first claimed byte in {@link #array()}, which may now be another array
      * @throws MessageTooLargeException if the limit would be exceeded; the buffer is then unchanged
      */
     public int claim(int bytes) {
@@ -81,7 +81,7 @@ public final class OutputBuffer {
         return start;
     }
 
-    /** Whether this number of bytes fits into the current array and the limit. */
+    /** Whether this number of bytes can be claimed without growing the array or exceeding the limit. */
     public boolean hasRoom(int bytes) {
         return bytes <= bound - position;
     }
@@ -96,32 +96,32 @@ public final class OutputBuffer {
         array[start] = (byte) value;
     }
 
-    /** The current array. The next {@link #claim} may replace it. */
+    /** The current array of the buffer. The next {@link #claim} may replace it. */
     public byte[] array() {
         return array;
     }
 
-    /** The largest number of bytes. */
+    /** The maximum number of bytes. */
     public int limit() {
         return limit;
     }
 
-    /** The property that sets the limit, for messages; empty if there is none. */
+    /** The property that sets the limit, as a text for error messages; empty if no property sets it. */
     public String setBy() {
         return MessageKind.setBy(kind);
     }
 
-    /** The number of written bytes. */
+    /** The number of bytes written to the buffer. */
     public int position() {
         return position;
     }
 
-    /** Removes the bytes after this position. */
+    /** Discards the bytes after the given position. */
     public void rewind(int earlier) {
         position = earlier;
     }
 
-    /** Releases an array above 1 MiB with its content, and the turn that was taken to fill it. */
+    /** Releases an array above 1 MiB with its content, and the permit that was taken to fill it. */
     public void release() {
         if (array.length > MAX_KEPT_BYTES) {
             array = new byte[INITIAL_BYTES];
@@ -139,7 +139,7 @@ public final class OutputBuffer {
         return Arrays.copyOf(array, position);
     }
 
-    /** A stream that writes to this buffer. It fails only at the limit. */
+    /** Returns a stream that writes to this buffer. Writing fails only at the limit. */
     public OutputStream asStream() {
         return new OutputStream() {
             @Override

@@ -3,9 +3,9 @@ package tern.rpc.serialization;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Decodes the fields of one protobuf message one after another, without protobuf's classes. The message is a part of an
- * array (protobuf, "Encoding"). Every method throws {@link SerializationException} if the bytes are invalid. Not
- * thread-safe.
+ * Decodes the fields of one protobuf message one by one, without classes of the protobuf library. The message is a
+ * part of an array (protobuf, "Encoding"). Every method throws {@link SerializationException} if the bytes are
+ * invalid. Not thread-safe.
  */
 public final class ProtoReader {
 
@@ -27,9 +27,9 @@ public final class ProtoReader {
     }
 
     /**
-     * Moves to the next field. Its value must then be read or skipped.
+     * Moves to the next field. The caller must then read or skip its value.
      *
-     * @return false at the end
+     * @return false at the end of the message
      */
     public boolean next() {
         if (position == end) {
@@ -52,7 +52,9 @@ public final class ProtoReader {
         return wireType;
     }
 
-    /** Whether the current field has this number and wire type. A field with another wire type counts as unknown. */
+    /**
+     * Whether the current field has this number and wire type. A field with another wire type is treated as unknown.
+     */
     public boolean is(int number, int form) {
         return field == number && wireType == form;
     }
@@ -72,7 +74,7 @@ public final class ProtoReader {
         throw new SerializationException("a number of more than ten bytes in a protobuf message");
     }
 
-    /** Returns the length of the current field of bytes, which starts at {@link #position()}, and moves to its end. */
+    /** Moves to the end of the current field of wire type {@link #BYTES}, and returns the length of its value. */
     public int bytes() {
         long length = varint();
         if (length < 0 || length > end - position) {
@@ -82,12 +84,14 @@ public final class ProtoReader {
         return (int) length;
     }
 
-    /** The position of the next byte. */
+    /** The index of the next byte to decode. */
     public int position() {
         return position;
     }
 
-    /** Like {@link #text()}, but avoids a new String if the text is one of the usual ones, which are ASCII. */
+    /**
+     * Like {@link #text()}, but does not create a String if the text is one of the given texts, which must be ASCII.
+     */
     public String textOf(String... usual) {
         int length = bytes();
         for (String one : usual) {

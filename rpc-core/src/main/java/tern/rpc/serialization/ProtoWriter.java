@@ -9,7 +9,7 @@ public final class ProtoWriter {
 
     private ProtoWriter() {}
 
-    /** Writes a number. The default value 0 is omitted. */
+    /** Writes a numeric field. The default value 0 is omitted. */
     public static void number(OutputBuffer out, int field, long value) {
         if (value != 0) {
             out.write(field << 3);
@@ -17,7 +17,7 @@ public final class ProtoWriter {
         }
     }
 
-    /** Writes text. The default value, empty text, is omitted. */
+    /** Writes a string field. The default value, the empty string, is omitted. */
     public static void text(OutputBuffer out, int field, String value) {
         if (!value.isEmpty()) {
             bytes(out, field, value.getBytes(StandardCharsets.UTF_8));
@@ -32,7 +32,7 @@ public final class ProtoWriter {
     }
 
     /**
-     * Starts a field of bytes of unknown length.
+     * Starts a field of bytes whose length is not known yet.
      *
      * @return the argument for {@link #end}
      */
@@ -41,7 +41,7 @@ public final class ProtoWriter {
         return out.claim(1);
     }
 
-    /** Ends the field and writes its length. Moves the bytes if the length needs more room. */
+    /** Ends the field and writes its length. If the length needs more than one byte, the value is moved. */
     public static void end(OutputBuffer out, int begun) {
         int content = begun + 1;
         int length = out.position() - content;

@@ -1,8 +1,8 @@
 package tern.rpc.serialization;
 
 /**
- * Thrown for bytes without a valid value, a class that is not allowed, or a value that cannot be encoded. The message
- * gives the details.
+ * Thrown if bytes contain no valid value, a class is not allowed, or a value cannot be encoded. The message contains
+ * the details.
  */
 public class SerializationException extends RuntimeException {
 

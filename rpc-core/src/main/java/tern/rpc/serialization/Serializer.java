@@ -2,22 +2,23 @@ package tern.rpc.serialization;
 
 import tern.rpc.ServiceDescriptor;
 
-/** A serialization format. Thread-safe; its readers and writers are not. */
+/** A serialization format. It is thread-safe, but its readers and writers are not. */
 public interface Serializer {
 
-    /** The name on the wire: {@code hessian2}. */
+    /** The name of the format on the wire, such as {@code hessian2}. */
     String name();
 
     /**
-     * Prepares the types of a service, when it is exported or referenced.
+     * Prepares the types of a service when it is exported or referenced.
      *
-     * @throws IllegalArgumentException if a declared type cannot be encoded; the message names the method and the class
+     * @throws IllegalArgumentException if a declared type cannot be encoded; the message names the method and the
+     *     class
      */
     void prepare(ServiceDescriptor service);
 
-    /** Creates a reader. This is expensive, so a {@link CoderPool} reuses readers. */
+    /** Creates a reader. Readers are expensive, so a {@link CoderPool} reuses them. */
     ObjectReader newReader();
 
-    /** Creates a writer. This is expensive, so a {@link CoderPool} reuses writers. */
+    /** Creates a writer. Writers are expensive, so a {@link CoderPool} reuses them. */
     ObjectWriter newWriter();
 }

@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a few expensive objects for reuse by any thread. Thread-safe and bounded: returned objects without a free place
- * are dropped. It is striped by thread and not thread-local, because ten thousand virtual threads would otherwise own
- * ten thousand buffers.
+ * Keeps a limited number of expensive objects for reuse by any thread. Thread-safe. An object that is returned when no
+ * slot is free is dropped. The pool is striped by thread, not thread-local, because otherwise ten thousand virtual
+ * threads would own ten thousand buffers.
  */
 public final class StripedPool<T> {
 
@@ -24,7 +24,7 @@ public final class StripedPool<T> {
         this.mask = size - 1;
     }
 
-    /** Takes an object until it is returned; null if no free object is near. */
+    /** Takes an object out of the pool. Returns null if the four slots that the calling thread searches are empty. */
     public @Nullable T take() {
         int first = stripe();
         for (int i = 0; i < PROBES; i++) {

@@ -1,4 +1,4 @@
-/** The interface that every serialization format implements. It uses arrays of the JDK only. */
+/** The interfaces that every serialization format implements. They use only arrays and classes of the JDK. */
 @NullMarked
 package tern.rpc.serialization;
 

@@ -17,12 +17,12 @@ import tern.rpc.StatusCode;
 import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.AcceptedTokens;
 
-/** Decides whether a caller may make a call. It checks the tokens first, then asks the authorizers. Thread-safe. */
+/** Decides whether a caller may make a call. It first checks the tokens, then calls the authorizers. Thread-safe. */
 final class CallGate {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallGate.class);
 
-    /** Minimum time between two warnings, because a defective authorizer fails for every call. */
+    /** Minimum time between two warnings, because a faulty authorizer fails for every call. */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
     private final AcceptedTokens tokens;
@@ -36,7 +36,7 @@ final class CallGate {
         this.failing = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** Whether no token is required and no authorizer is asked. */
+    /** Whether every call is admitted: there is no token and no authorizer. */
     boolean isOpen() {
         return tokens.isEmpty() && authorizers.isEmpty();
     }
@@ -49,7 +49,7 @@ final class CallGate {
         return tokens;
     }
 
-    /** The number of calls refused by tokens and authorizers since the start. */
+    /** The number of calls that tokens and authorizers have refused since the start. */
     long refused() {
         return tokens.refused() + refused.sum();
     }
@@ -57,9 +57,9 @@ final class CallGate {
     /**
      * Admits or refuses a call. Runs on a worker thread.
      *
-     * @param progress records the authorizer that is being asked
-     * @return the caller; null if no authorizer returned one
-     * @throws RpcException if the call may not run
+     * @param progress records which authorizer is running
+     * @return the caller; null if the caller is unknown
+     * @throws RpcException if the call is refused
      */
     @Nullable
     Principal admit(CallHead call, Question progress) {
@@ -89,7 +89,7 @@ final class CallGate {
         }
     }
 
-    /** The authorizer that currently checks a call. Other threads read it to explain a timeout. */
+    /** Records which authorizer currently checks a call. Other threads read it to explain a timeout. */
     static final class Question {
 
         private final CallHead call;
@@ -107,7 +107,7 @@ final class CallGate {
             return call.deadline().isExpired(now);
         }
 
-        /** The failure of a call whose deadline passed while an authorizer decided. */
+        /** Returns the failure of a call whose deadline passed before an authorizer returned. */
         RpcException late() {
             RpcAuthorizer current = asked;
             return RpcException.refusal(
@@ -121,7 +121,7 @@ final class CallGate {
         }
     }
 
-    /** Removes the server's token from the metadata that the service sees. */
+    /** Removes the server's token from the metadata, so that the service does not see it. */
     void conceal(Invocation call) {
         tokens.conceal(call.metadata());
     }
@@ -142,8 +142,8 @@ final class CallGate {
     }
 
     /**
-     * The failure of an authorizer as the caller sees it. It contains no reason, because a reason might reveal
-     * internals.
+     * Logs that an authorizer failed, and returns the failure for the caller. This failure contains no reason, because
+     * a reason might reveal internals.
      */
     private RpcException failed(RpcAuthorizer authorizer, CallHead call, Throwable cause) {
         failing.warn(

@@ -9,7 +9,8 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * Creates the ledger of each call, knows the running calls, and sums up the ledgers of completed calls. Thread-safe.
+ * Creates the ledger of each call, keeps track of the running calls, and adds up the ledgers of completed calls.
+ * Thread-safe.
  */
 final class CallLedgers {
 
@@ -29,7 +30,7 @@ final class CallLedgers {
         this.slow = new SlowCalls(target.latency().toNanos(), clock.nanoTime());
     }
 
-    /** Creates the ledger after a worker has taken a call, before the request is decoded. */
+    /** Creates the ledger of a call that a worker has taken from the queue and not yet decoded. */
     CallLedger begin(long started, long queuedNanos) {
         return kept ? CallLedger.ofReceived(clock, started, queuedNanos) : CallLedger.none();
     }
@@ -37,18 +38,20 @@ final class CallLedgers {
     /**
      * Adds a running call.
      *
-     * @return the place of the call, for {@link #stopped}
+     * @return the index of the call, to be passed to {@link #stopped}
      */
     int runs(ServedCall call) {
         return kept ? running.add(call) : RunningCalls.NOWHERE;
     }
 
-    /** Removes a call that was answered and that its worker has left. */
+    /** Removes a call that was answered and whose worker has finished. */
     void stopped(int place, ServedCall call) {
         running.remove(place, call);
     }
 
-    /** Records an answered call. Streams never count as slow, because users choose their duration. */
+    /**
+     * Records an answered call. Streams are never logged as slow, because the application chooses how long they last.
+     */
     void ended(MethodHandler method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
         if (ledger.isOpen()) {
             if (method.isUnary()) {

@@ -24,9 +24,9 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Admits a call by counters alone and hands it to a worker, which runs {@link ServedCall#run()}. Calls of critical
- * services go to reserved workers. All other calls pass the limiter or are refused. Admitted calls then wait in the
- * queue, or are refused if it is full.
+ * Admits a call using only counters, and passes it to a worker, which runs {@link ServedCall#run()}. Calls of critical
+ * services go to reserved workers. All other calls must be admitted by the limiter. Admitted calls wait in the queue,
+ * or are refused if the queue is full.
  */
 final class Dispatcher implements CallHandler {
 
@@ -52,7 +52,7 @@ final class Dispatcher implements CallHandler {
      * @param limiter admits calls to the workers
      * @param reserve runs the calls of critical services
      * @param streams run the callbacks of streams
-     * @param streamWaits limits how long these threads wait for slow readers
+     * @param streamWaits limits how long the threads of streams wait for slow readers
      */
     Dispatcher(
             HandlerRegistry registry,
@@ -126,7 +126,7 @@ final class Dispatcher implements CallHandler {
         refusals.count(reason);
     }
 
-    /** Releases an admitted call that was answered and that its worker has left. */
+    /** Releases the place of an admitted call that was answered and whose worker has finished. */
     void leave(ServerCall call) {
         limiter.leave(call.share(), call.receivedNanos(), clock.nanoTime());
     }
@@ -136,12 +136,12 @@ final class Dispatcher implements CallHandler {
         limiter.threadLeaves(call.share());
     }
 
-    /** Reverts {@link #workerLeaves}, because the call ends or ended while its worker was about to leave. */
+    /** Reverts {@link #workerLeaves}, because the call is ending or ended while its worker was about to leave. */
     void workerStays(ServerCall call) {
         limiter.threadStays(call.share());
     }
 
-    /** Releases an admitted call that ended before a worker took it. */
+    /** Releases the place of an admitted call that ended before a worker took it. */
     void leaveUnserved(ServerCall call) {
         limiter.leaveUnserved(call.share(), call.receivedNanos());
     }
@@ -152,13 +152,16 @@ final class Dispatcher implements CallHandler {
         try {
             noteTenant(call.share(), reason);
             meters.refused(clock.nanoTime() - call.receivedNanos());
-        } catch (Throwable e) { // thrown by a meter registry, for example; the caller must still be answered
+        } catch (Throwable e) { // a meter registry may throw, for example; the caller must still get an answer
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), pushBack(reason));
     }
 
-    /** Asks the client to send no further attempt before a worker should have become free. */
+    /**
+     * Returns the metadata that tells the client when to send the next attempt: not before a worker is likely to be
+     * free.
+     */
     private Metadata pushBack(Refusal reason) {
         return reason == Refusal.DEADLINE
                 ? new Metadata()
@@ -179,8 +182,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Names the tenants that hold the most calls. Empty if callers are authenticated, because a refusal precedes
-     * authentication and must not reveal other callers.
+     * Describes the tenants that hold the most calls. Returns an empty string if callers are authenticated, because a
+     * refusal is sent before authentication and must not reveal other callers.
      */
     private String holders() {
         String holders = gate.isOpen() ? floods.describe(limiter.inside()) : "";
@@ -254,7 +257,7 @@ final class Dispatcher implements CallHandler {
         return registry;
     }
 
-    /** The executor for the stream callbacks of a tenant. */
+    /** Returns the executor for the stream callbacks of a tenant. */
     Executor streamExecutor(@Nullable Share share) {
         Executor threads = streams.of(share);
         return task -> threads.execute(threadState.around(task));
@@ -277,9 +280,9 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Whether calls wait because all threads are busy, and not because the process was paused.
+     * Whether calls wait because all threads are busy. If not, the process was probably paused.
      *
-     * @param forSpare true for the spare threads, false for the usual ones
+     * @param forSpare true for the spare threads, false for the regular ones
      */
     boolean isOverloaded(boolean forSpare) {
         return workers.isSaturated(forSpare);

@@ -11,25 +11,25 @@ import tern.rpc.Thrown;
 import tern.rpc.transport.RemoteFailures;
 
 /**
- * Decides which exceptions of a method are sent with their type. These are declared exceptions, those in the
- * interface's packages, and standard exceptions of Java, because callers have these classes. For all others the caller
- * gets only the class name. A violation reported by Bean Validation becomes INVALID_ARGUMENT.
+ * Decides which exceptions of a method are sent with their type: declared exceptions, exceptions in the package of the
+ * interface, and standard exceptions of Java, because callers have these classes. For all other exceptions the caller
+ * gets only the class name. A violation that Bean Validation reports becomes INVALID_ARGUMENT.
  */
 final class ExceptionPolicy {
 
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
-    /** The exception of Bean Validation. It contains the validated object, so callers get only its message. */
+    /** The exception of Bean Validation. It contains the validated object, therefore callers get only its message. */
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
-    /** Maximum number of wrappers that are removed. Each stage adds one, so a longer chain must be circular. */
+    /**
+     * Maximum number of wrappers that are removed. Each stage adds one wrapper, so a longer chain must be circular.
+     */
     private static final int MAX_WRAPPERS = 64;
 
     private ExceptionPolicy() {}
 
-    /**
-     * Whether the failure is a violation of Bean Validation in an argument or a result, which is the caller's mistake.
-     */
+    /** Whether Bean Validation reported a violation in an argument or a result. */
     static boolean isViolation(Throwable cause) {
         return cause.getClass().getName().equals(CONSTRAINT_VIOLATION);
     }
@@ -39,10 +39,10 @@ final class ExceptionPolicy {
     }
 
     /**
-     * The replacement for an exception whose class callers do not have.
+     * Returns the replacement for an exception whose class callers do not have.
      *
      * @param withText whether the message is sent; it may contain SQL or other internals
-     * @param id the id under which the original is logged
+     * @param id the id under which the original exception is logged
      */
     static RuntimeException foreign(Throwable cause, boolean withText, int id) {
         RuntimeException told = new RuntimeException(RemoteFailures.foreignText(
@@ -51,7 +51,7 @@ final class ExceptionPolicy {
         return told;
     }
 
-    /** The failure without the wrappers that futures add. */
+    /** Returns the failure without the wrappers that futures add. */
     static Throwable unwrapped(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; i < MAX_WRAPPERS && isWrapper(cause); i++) {
@@ -69,8 +69,8 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Whether the failure is sent with its type. An {@link Error} is not, because it concerns this process and not the
-     * caller's.
+     * Whether the failure is sent with its type. An {@link Error} is not sent, because it concerns the server's
+     * process and not the caller's.
      */
     static boolean travels(MethodDescriptor method, Throwable failure) {
         if (failure instanceof Error) {

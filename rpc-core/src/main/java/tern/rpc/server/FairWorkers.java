@@ -8,42 +8,45 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 
 /**
- * Shares the threads that run methods among tenants, so that a tenant with slow methods does not block the others.
+ * Shares the threads that run methods among tenants, so that a tenant with slow methods does not block the other
+ * tenants.
  *
- * <p>While some threads are idle, every tenant gets one. When all are busy, a tenant gets one of a few spare threads
- * only if its running and waiting calls are no more than the free spare threads. A tenant that holds many threads
- * therefore gets no spare thread. Some spare threads always stay free, and a new tenant gets one before tenants that
- * hold several. This rule is the dynamic threshold of shared-memory switches (A. Choudhury, E. Hahne: Dynamic Queue
- * Length Thresholds for Shared-Memory Packet Switches, 1998).
+ * <p>While some threads are idle, the calls of every tenant get one. When all threads are busy, a call gets one of a
+ * few spare threads only if its tenant has at most as many running and waiting calls as there are free spare threads.
+ * A tenant that holds many threads therefore gets no spare thread. Some spare threads always stay free, and a new
+ * tenant gets one before tenants that hold several threads. This rule is the dynamic threshold of shared-memory
+ * switches (A. Choudhury, E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
  * <p>If calls have also waited for a thread until their deadline, waiting does not help. Then calls of a tenant that
- * holds more than twice as many threads as are free are refused until it holds fewer. The threads that it returns go to
- * others. This ends one second after the last call that waited in vain or needed a spare thread.
+ * holds more than twice as many threads as are free are refused until it holds fewer. Other tenants get the threads
+ * that it returns. This state ends when for one second no call has waited in vain or no call has needed a spare
+ * thread.
  *
- * <p>Thread-safe. A race may give one call the wrong answer. While threads are idle, a call costs two reads.
+ * <p>Thread-safe. Because of a race, a single call may be accepted or refused wrongly. While threads are idle, a call
+ * costs two reads.
  */
 final class FairWorkers {
 
-    /** There is one spare thread for this number of usual threads. */
+    /** There is one spare thread for this number of regular threads. */
     private static final int SPARE_PART = 4;
 
     /**
-     * Connections from one address together get at most half of the spare threads, so that another address finds one
-     * free.
+     * All connections from one address together get at most half of the spare threads, so that another address finds a
+     * free one.
      */
     private static final int FOR_ALL_PARTS = 2;
 
-    /** The lowest number of spare threads, but never more than usual threads. */
+    /** The minimum number of spare threads, but never more than the regular threads. */
     private static final int MIN_SPARE = 4;
 
     /**
-     * A tenant with at most this many calls may wait for a spare thread, and then for a usual one, instead of being
-     * refused. A tenant that makes one call at a time may have several counted, because a thread leaves a call shortly
-     * after its answer.
+     * A tenant with at most this number of calls is not refused: its calls may wait for a spare thread, and then for a
+     * regular one. Even a tenant that makes one call at a time may have several calls counted, because a thread leaves
+     * a call shortly after its answer.
      */
     private static final int FEW = 4;
 
-    /** Under pressure, a tenant may hold at most this many times the number of free threads. */
+    /** Under pressure, a tenant may hold at most this multiple of the number of free threads. */
     private static final int PRESSED_PART = 2;
 
     private static final long PRESSURE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -51,12 +54,12 @@ final class FairWorkers {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final NanoClock clock;
-    private volatile boolean pressed; // true if other tenants need threads and waiting does not help
+    private volatile boolean pressed; // true while other tenants need threads and waiting does not help
     private volatile long neededUntil;
     private volatile long vainUntil;
 
     /**
-     * @param spare a pool with {@link #spareThreads} threads and a queue of the same length, which has no other use
+     * @param spare a pool with {@link #spareThreads} threads and a queue of the same length, used only by this object
      */
     FairWorkers(WorkerPool workers, @Nullable WorkerPool spare, NanoClock clock) {
         this.workers = workers;
@@ -67,18 +70,18 @@ final class FairWorkers {
     }
 
     /**
-     * The number of spare threads for a number of usual threads. There are none for a single thread, because it must
-     * run calls one after another.
+     * Returns the number of spare threads for a number of regular threads. A single regular thread gets no spare
+     * threads, because it must run calls one after another.
      */
     static int spareThreads(int threads) {
         return threads == 1 ? 0 : Math.min(threads, Math.max(MIN_SPARE, threads / SPARE_PART));
     }
 
     /**
-     * Hands a call to a worker.
+     * Passes a call to a worker.
      *
-     * @param share the share of the call's tenant, which already counts the call; null if tenants do not matter
-     * @return null if a worker will run the call, else the reason of the refusal
+     * @param share the share of the call's tenant, which already includes the call; null if tenants do not matter
+     * @return null if a worker will run the call, otherwise the reason for the refusal
      */
     @Nullable
     Refusal offer(ServedCall call, @Nullable Share share) {
@@ -121,7 +124,7 @@ final class FairWorkers {
     /**
      * Whether a tenant may use one more spare thread.
      *
-     * @param held the usual and spare threads that the tenant holds, including the wanted one
+     * @param held the number of regular and spare threads that the tenant holds, including the requested one
      */
     static boolean maySpare(WorkerPool spare, Share share, int held) {
         int used = spare.admitted();
@@ -135,7 +138,7 @@ final class FairWorkers {
         return Math.max(0, more == null ? free : free + more.maxThreads() - more.admitted());
     }
 
-    /** Records that a call reached its deadline in the queue. */
+    /** Records that a call waited in the queue until its deadline. */
     void waitedInVain() {
         vainUntil = clock.nanoTime() + PRESSURE_NANOS;
         look();
@@ -156,21 +159,21 @@ final class FairWorkers {
         return is;
     }
 
-    /** The number of running calls. */
+    /** The number of running calls on regular and spare threads. */
     int active() {
         return spare == null ? workers.active() : workers.active() + spare.active();
     }
 
-    /** The number of usual threads. */
+    /** The number of regular threads. */
     int threads() {
         return workers.maxThreads();
     }
 
     /**
-     * Whether calls wait because all threads are busy. If false although calls waited, the process was paused, and a
-     * thread will take the calls soon.
+     * Whether calls wait because all threads are busy. If not, although calls have waited, the process was paused, and
+     * a thread will take the calls soon.
      *
-     * @param forSpare true for the spare threads, false for the usual ones
+     * @param forSpare true for the spare threads, false for the regular ones
      */
     boolean isSaturated(boolean forSpare) {
         WorkerPool asked = (forSpare && spare != null) ? spare : workers;

@@ -17,26 +17,27 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * Names the tenants that hold the most calls, for refusals, logs and meters. It sees only refused calls and remembers a
- * few tenants. Thread-safe. A race may lose a tenant until its next call.
+ * Finds the tenants that hold the most calls, for refusals, logs and meters. It sees only refused calls and remembers
+ * up to eight tenants. Thread-safe. Because of a race, a tenant may be forgotten until its next call.
  */
 final class Floods {
 
     private static final Logger LOG = LoggerFactory.getLogger(Floods.class);
 
-    /** The number of remembered tenants. */
+    /** The maximum number of remembered tenants. */
     private static final int REMEMBERED = 8;
 
-    /** Maximum number of tenants in a message. */
+    /** Maximum number of tenants that one message names. */
     private static final int NAMED = 3;
 
-    /** A tenant is named if it holds at least one in this number of calls. */
+    /** A message names a tenant only if it holds at least one in this number of calls. */
     private static final int NAMED_PART = 20;
 
     private static final int MIN_NAMED = 2;
 
     /**
-     * Maximum number of tenants with their own meter, because addresses of attackers must not fill the meter registry.
+     * Maximum number of tenants with their own meter. Otherwise the addresses of attackers would fill the meter
+     * registry.
      */
     private static final int METERS = 32;
 
@@ -53,7 +54,7 @@ final class Floods {
         this.warning = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** Records that a call of the tenant was refused. */
+    /** Remembers the tenant of a refused call if it is one of those that hold the most calls. */
     void seen(Share share) {
         int smallest = 0;
         int fewest = Integer.MAX_VALUE;
@@ -73,7 +74,7 @@ final class Floods {
         }
     }
 
-    /** Records that a call was refused because its tenant holds too many calls while other tenants are waiting. */
+    /** Records that a call was refused because its tenant holds too many calls while other tenants wait. */
     void refused(Share share, int inside) {
         String tenant = share.tenant();
         LongAdder count = refused.get(tenant);
@@ -100,7 +101,7 @@ final class Floods {
 
     /**
      * Describes the tenants that hold the most calls: {@code 10.0.0.7 holds 180 and 10.0.0.8 holds 16 of 200 calls}.
-     * Empty if no tenant holds many.
+     * Returns an empty string if no tenant holds many calls.
      *
      * @param inside the number of calls of all tenants
      */

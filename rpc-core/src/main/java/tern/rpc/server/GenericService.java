@@ -16,8 +16,8 @@ import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.GenericException;
 
 /**
- * The built-in methods of one export. Generic callers send and receive beans as maps. The declared types decide which
- * class a map becomes.
+ * The built-in methods of one exported service. Generic callers send and receive beans as maps. The declared types
+ * determine the class to which a map is converted.
  */
 final class GenericService implements BuiltInMethods {
 
@@ -104,7 +104,10 @@ final class GenericService implements BuiltInMethods {
         }
     }
 
-    /** The parameter types in Dubbo's notation: {@code java.lang.String}, {@code int}, {@code java.lang.String[]}. */
+    /**
+     * Returns the parameter types in Dubbo's notation: {@code java.lang.String}, {@code int},
+     * {@code java.lang.String[]}.
+     */
     private static String[] typeNames(MethodDescriptor method) {
         return method.parameters().stream()
                 .map(type -> type.raw().getTypeName())

@@ -24,16 +24,16 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** Finds the handler of a call's method by the names in the call. Filled at start-up, then immutable. */
+/** Finds the handler of a call by the names of its service and method. Filled at startup, then immutable. */
 final class HandlerRegistry implements ServiceLookup {
 
-    /** The exports of one interface, which differ in group or version. */
+    /** The exports of one interface, which differ in their groups or versions. */
     private static final class Exports {
         final ServiceDescriptor service;
         final List<Export> all = new ArrayList<>();
 
         @Nullable
-        ServiceKey plain; // the export for calls without group and version; set at start-up
+        ServiceKey plain; // the export for calls that name neither group nor version; set at startup
 
         Exports(ServiceDescriptor service) {
             this.service = service;
@@ -42,7 +42,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
-    /** The key under which calls of the built-in methods of all services are counted together. */
+    /** The key under which calls to the built-in methods of all services are counted together. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
 
     private final Map<String, Exports> byInterface = new HashMap<>();
@@ -156,13 +156,13 @@ final class HandlerRegistry implements ServiceLookup {
                 + " is not exported here without group and version; exported are " + allKeys());
     }
 
-    /** The limiter of all overloads of this method name; null if there is none. */
+    /** The limiter that all methods with this name share; null if they have no limit. */
     @Nullable
     Limiter limiter(MethodDescriptor method) {
         return limits.of(method);
     }
 
-    /** Whether calls of this interface run on reserved workers. */
+    /** Whether reserved workers run the calls of this interface. */
     boolean isCritical(String interfaceName) {
         return critical.contains(interfaceName);
     }
@@ -173,9 +173,9 @@ final class HandlerRegistry implements ServiceLookup {
     }
 
     /**
-     * The handler of a decoded call.
+     * Returns the handler of a decoded call.
      *
-     * @throws RpcException UNIMPLEMENTED if its group and version are not exported
+     * @throws RpcException UNIMPLEMENTED if the group and version of the call are not exported
      */
     MethodHandler handler(Invocation call) {
         Exports exports = byInterface.get(call.service().interfaceName());
@@ -190,7 +190,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {
         List<Export> all = exports.all;
-        for (int i = 0; i < all.size(); i++) { // an index loop allocates no iterator; this runs for each call
+        for (int i = 0; i < all.size(); i++) { // an index loop allocates no iterator; this code runs for each call
             if (all.get(i).key().equals(key)) {
                 return all.get(i);
             }

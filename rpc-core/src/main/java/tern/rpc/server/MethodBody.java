@@ -12,18 +12,18 @@ public interface MethodBody {
     /**
      * Runs the method.
      *
-     * @param arguments the arguments as in the Java signature. Without a Java method the only argument is the request:
-     *     a value, or a {@link java.util.concurrent.Flow.Publisher} of requests. If the operation requires it, the last
-     *     argument is the {@link tern.rpc.StreamObserver} of the answers
-     * @return the result as in the Java signature. Without a Java method it is a {@link
-     *     java.util.concurrent.CompletionStage} of one answer, a publisher of answers, or null if the method got an
-     *     observer
+     * @param arguments the arguments as in the Java signature. If there is no Java method, the first argument is the
+     *     request: a value, or a {@link java.util.concurrent.Flow.Publisher} of requests. If the operation passes
+     *     answers to an observer, the last argument is the {@link tern.rpc.StreamObserver} of the answers
+     * @return the result as in the Java signature. If there is no Java method, the result is a
+     *     {@link java.util.concurrent.CompletionStage} of one answer, a publisher of answers, or null if the answers
+     *     go to an observer
      * @throws Throwable the failure of the method
      */
     @Nullable
     Object run(Object[] arguments) throws Throwable;
 
-    /** Returns a body that calls a Java method of the supplied object. */
+    /** Returns a body that calls a Java method of the object that the supplier returns. */
     static MethodBody of(Method method, Supplier<?> target) {
         method.setAccessible(true);
         return arguments -> {

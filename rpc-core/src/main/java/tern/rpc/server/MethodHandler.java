@@ -25,14 +25,14 @@ import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.RemoteFailures;
 
-/** The settings and code for calls of one method of one export. Computed at start-up. */
+/** The settings and the code for calls of one method of one export, prepared at startup. */
 final class MethodHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(MethodHandler.class);
 
     /**
-     * Minimum time between two logged traces. A trace costs more than most calls, so logging each one would overload a
-     * failing server.
+     * Minimum time between two logged stack traces. Logging a stack trace costs more than most calls, so logging each
+     * one would overload a failing server.
      */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
@@ -83,27 +83,27 @@ final class MethodHandler {
         return last;
     }
 
-    /** Wraps a streaming call in the application's filters. */
+    /** Adds the application's filters around a streaming call. */
     Invoker filtered(Invoker stream) {
         return Filter.chain(filters, stream);
     }
 
-    /** Wraps the method in the application's filters; null if there are none. */
+    /** The method with the application's filters around it; null if there are no filters. */
     @Nullable
     Invoker filtered() {
         return filtered;
     }
 
-    /** The limiter of this method only; null if there is none. */
+    /** The limiter of this method; null if the method has no limit of its own. */
     @Nullable
     Limiter limiter() {
         return limiter;
     }
 
     /**
-     * The failure that the caller sees. An undeclared exception is logged here with its trace, at a limited rate. If
-     * the caller does not have the class of the exception, at least one line is always logged, so that the id sent to
-     * the caller can be found.
+     * Returns the failure that the caller gets. Logs an undeclared exception with its stack trace, at a limited rate.
+     * If the caller does not have the class of the exception, at least one line is always logged, so that the id sent
+     * to the caller can be found in the log.
      */
     Throwable outgoing(Throwable failure) {
         Throwable cause = ExceptionPolicy.unwrapped(failure);
@@ -130,8 +130,8 @@ final class MethodHandler {
     }
 
     /**
-     * The failure as one line for the log. It is escaped, because exception messages often quote an argument of the
-     * caller.
+     * Returns the message of the failure as one line for the log. It is escaped, because exception messages often
+     * contain an argument that the caller chose.
      */
     private static String textOf(Throwable failure) {
         return PeerText.text(String.valueOf(Thrown.message(failure)));

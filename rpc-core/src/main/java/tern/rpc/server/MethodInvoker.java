@@ -14,7 +14,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.stream.Shapes;
 
-/** The last step on the server. Calls the user's method. */
+/** The last step of a call on the server: calls the method of the service. */
 final class MethodInvoker implements Invoker {
 
     private final MethodBody body;
@@ -22,7 +22,8 @@ final class MethodInvoker implements Invoker {
     private final boolean builtIn;
 
     /**
-     * @param builtIn whether the method is part of Tern; such a method itself knows whether anything was executed
+     * @param builtIn whether the method is one of Tern's built-in methods. Their failures already contain whether the
+     *     called method ran
      */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {
         this.body = body;
@@ -37,7 +38,7 @@ final class MethodInvoker implements Invoker {
     /**
      * Runs the method.
      *
-     * @return the result; a stage if the result comes later
+     * @return the result; a stage if the result is completed later
      * @throws Throwable the failure of the method
      */
     @Nullable
@@ -51,8 +52,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Marks a failure as executed. A method or filter may fail with the exception of its own call to another service,
-     * which was not executed. The method itself was executed, and its caller must know this.
+     * Marks a failure as executed. A method may fail with the exception of its own call to another service, which says
+     * that the other method did not run. The caller must learn that the method itself did run.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {
@@ -65,7 +66,7 @@ final class MethodInvoker implements Invoker {
         return failure;
     }
 
-    /** Runs the method for filters, which always see a stage. */
+    /** Runs the method as the last invoker of the filters, which always get a stage. */
     @Override
     public CompletionStage<Response> invoke(Invocation call) {
         ServerContext context = ServerContext.current();

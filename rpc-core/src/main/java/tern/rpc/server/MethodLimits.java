@@ -13,20 +13,20 @@ import tern.rpc.limit.Limit;
 import tern.rpc.limit.Limiter;
 
 /**
- * The limiters of methods that have their own limit. All overloads and all exports of an interface share one limiter.
+ * The limiters of methods that have their own limit. All overloads in all exports of an interface share one limiter.
  * Immutable.
  */
 final class MethodLimits {
 
     /**
-     * @param interfaceName name of the interface
-     * @param method name of the method
+     * @param interfaceName the name of the interface
+     * @param method the name of the method
      */
     record Key(String interfaceName, String method) {}
 
     private final Map<Key, Limiter> limiters = new HashMap<>();
 
-    /** The failure of a call that the limiter refused. */
+    /** Returns the failure of a call that the limiter refused. */
     static RpcException full(MethodDescriptor method, Limiter refusing) {
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
@@ -36,7 +36,7 @@ final class MethodLimits {
                 Executed.NO);
     }
 
-    /** @param servedAtOnce the number of calls of all methods together */
+    /** @param servedAtOnce the number of calls that the server can run concurrently, of all methods together */
     MethodLimits(Map<Key, Supplier<Limit>> limits, int servedAtOnce, NanoClock clock) {
         limits.forEach((key, limit) -> limiters.put(key, new Limiter(limit.get(), servedAtOnce, clock)));
     }

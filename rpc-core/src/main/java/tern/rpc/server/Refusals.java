@@ -7,10 +7,10 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
-/** The number of calls that were refused before their method ran, by reason. Thread-safe. */
+/** Counts the calls that were refused before their method ran, by reason. Thread-safe. */
 final class Refusals {
 
-    // filled in the constructor, then only read
+    // Filled by the constructor and only read afterwards.
     private final Map<Refusal, LongAdder> counts = new EnumMap<>(Refusal.class);
 
     Refusals() {

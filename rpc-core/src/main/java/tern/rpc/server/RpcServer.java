@@ -30,22 +30,22 @@ import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.Token;
 
 /**
- * Serves exported services. {@link Builder#build} validates all settings. The server accepts calls from {@link #start}
- * to {@link #close}. Thread-safe.
+ * Serves the exported services. {@link Builder#build} validates all settings. The server accepts calls from
+ * {@link #start} to {@link #close}. Thread-safe.
  */
 public final class RpcServer implements AutoCloseable {
 
-    /** The default port for all protocols, equal to Dubbo's default. */
+    /** The default port for all protocols, which is also Dubbo's default. */
     public static final int DEFAULT_PORT = 20_880;
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** A draining server counts as quiet if nothing happens for this time. */
+    /** Draining ends if no call is in flight and none has arrived for this time. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
     /**
-     * For each group of this number of workers, one more worker and a short queue are reserved for critical services
-     * (docs/limits.md).
+     * For each group of this number of workers, one additional worker with a short queue is reserved for critical
+     * services (docs/limits.md).
      */
     private static final int KEPT_FOR_CRITICAL = 20;
 
@@ -54,14 +54,15 @@ public final class RpcServer implements AutoCloseable {
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
     /**
-     * The lowest adaptive limit: one call for each processor and ten more. With fewer calls, a processor could be idle
-     * by chance, or calls of other connections could find no place.
+     * The minimum of the adaptive limit: one call for each processor and ten more. With fewer calls, a processor could
+     * be idle by chance, or calls of other connections could find no place.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
-     * The highest adaptive limit, unless the sum of threads and queue is larger. It is large because a waiting
-     * asynchronous call needs memory but no thread. It equals the default number of connections (docs/limits.md).
+     * The maximum of the adaptive limit, unless the sum of threads and queue is larger. It is large because an
+     * asynchronous call that waits needs memory but no thread. It equals the default maximum number of connections
+     * (docs/limits.md).
      */
     public static final int MAX_CALLS = 8_192;
 
@@ -74,7 +75,7 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerTransport transport;
     private final List<ServerTransport> transports =
-            new CopyOnWriteArrayList<>(); // the transport of the constructor and those added by serve()
+            new CopyOnWriteArrayList<>(); // the transport of the constructor and the transports added with serve()
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
@@ -161,7 +162,7 @@ public final class RpcServer implements AutoCloseable {
         return sum;
     }
 
-    /** @param transport the source of calls; closed with the server */
+    /** @param transport receives the calls; closed with the server */
     public static Builder builder(ServerTransport transport) {
         return new Builder(transport);
     }
@@ -180,9 +181,10 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Also serves the calls of another transport, from now on and even before {@link #start}. Closing the server closes
-     * the transport. Draining waits for its calls and does not refuse them, because in-memory calls are made by calls
-     * that are being served. Does nothing if the transport is already served.
+     * Also serves the calls of another transport, from now on and even before {@link #start}. The server closes the
+     * transport when it is closed. Draining waits for the calls of this transport but does not refuse new ones,
+     * because in-memory calls are made by calls that are being served. Does nothing if the transport is already
+     * served.
      *
      * @throws IllegalStateException if the server was closed
      */
@@ -198,7 +200,7 @@ public final class RpcServer implements AutoCloseable {
         transports.add(another);
     }
 
-    /** The bound port; 0 before the start. */
+    /** The port on which the server listens; 0 before the start. */
     public int port() {
         return transport.port();
     }
@@ -211,12 +213,12 @@ public final class RpcServer implements AutoCloseable {
         return workers;
     }
 
-    /** The running calls with their current phases. Empty if no ledgers are kept. */
+    /** The running calls with their current phases; empty if calls have no ledgers. */
     public List<RunningCall> runningCalls() {
         return dispatcher.ledgers().running();
     }
 
-    /** The calls refused before their method ran, since the start, by the values of {@link Refusal#key()}. */
+    /** The number of calls that were refused before their method ran, since the start, by {@link Refusal#key()}. */
     public Map<String, Long> refusals() {
         Map<String, Long> counts = new LinkedHashMap<>();
         for (Refusal reason : Refusal.values()) {
@@ -231,10 +233,10 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Stops accepting connections and asks callers to use another server. Waits until all connections are gone, or
-     * until nothing has happened for two seconds. Calls that arrive meanwhile are served. Blocks.
+     * Stops accepting connections and tells clients to use another server. Blocks until all connections are closed, or
+     * until no call is in flight and none has arrived for two seconds. Calls that arrive before that are served.
      *
-     * @param atMost the longest time to wait
+     * @param atMost the maximum time to block
      */
     public void drain(Duration atMost) {
         synchronized (this) {
@@ -264,7 +266,7 @@ public final class RpcServer implements AutoCloseable {
         }
     }
 
-    /** Closes at once, without draining. Running calls are cancelled. */
+    /** Closes the server at once, without draining. Running calls are cancelled. */
     @Override
     public void close() {
         synchronized (this) {
@@ -317,25 +319,25 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        /** The services exported so far. */
+        /** The services that were added so far. */
         public List<ServiceExport> exports() {
             return List.copyOf(exports);
         }
 
-        /** Adds a filter. It runs inside the filters that were added before. */
+        /** Adds a filter. It runs inside all filters that were added before. */
         public Builder filter(ServerFilter filter) {
             filters.add(filter);
             return this;
         }
 
         /**
-         * Sets the number of calls that run concurrently and the number that may wait. While all threads are busy,
-         * spare threads serve tenants that hold few threads. There is a spare thread for every four threads, at least
-         * four in total, but none if there is only one thread. Callbacks of streams have their own threads of the same
-         * number, created when needed.
+         * Sets the number of calls that run concurrently, and the number of calls that may wait. While all threads are
+         * busy, spare threads serve tenants that hold few threads. There is one spare thread for every four threads,
+         * but at least four, and none if there is only one thread. The same number of further threads, created when
+         * needed, run callbacks of streams.
          *
-         * @param threads default 200
-         * @param queueCapacity default twice the threads
+         * @param threads the number of threads; 200 by default
+         * @param queueCapacity the number of calls that may wait; 400 by default
          */
         public Builder workers(int threads, int queueCapacity) {
             this.threads = threads;
@@ -344,9 +346,9 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the admitted calls: those that have a worker, wait for one, or continue without one until an
-         * asynchronous method completes them. Default: an adaptive limit between {@link #MIN_CALLS} and {@link
-         * #MAX_CALLS}.
+         * Limits the number of admitted calls. These are the calls that have a worker, wait for one, or continue
+         * without one until an asynchronous method completes them. The default is an adaptive limit between
+         * {@link #MIN_CALLS} and {@link #MAX_CALLS}.
          *
          * @param chosen creates the limit; called once
          */
@@ -364,10 +366,11 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the running calls of one method, counting all overloads and exports together. Default: no limit. A
-         * call counts until it has its answer and its worker has left it.
+         * Limits the number of running calls of one method, for all overloads and exports together. By default there
+         * is no limit. A call counts until it has its answer and its worker has finished.
          *
-         * @param service the name of the interface; {@link #build} fails if it is not exported or has no such method
+         * @param service the name of the interface; {@link #build} throws an exception if it is not exported or has no
+         *     such method
          * @param chosen creates the limit; called once
          */
         public Builder limit(String service, String method, Supplier<Limit> chosen) {
@@ -390,8 +393,8 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the time that a call may wait for a worker. After it, the call is refused as not executed. Default 50
-         * ms.
+         * Limits the time that a call may wait for a worker. After this time, the call is refused as not executed. The
+         * default is 50 ms.
          */
         public Builder maxQueueWait(Duration wait) {
             if (wait.isNegative() || wait.isZero()) {
@@ -402,10 +405,10 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the time that a worker waits in {@code onNext} for a slow reader of a stream. Default 1 s. The time
-         * counts for the whole stream and starts again when the caller has taken 32 KiB. Afterwards the transport
-         * buffers a limited number of bytes and then ends the stream with RESOURCE_EXHAUSTED. Threads of the
-         * application wait until the call is over.
+         * Limits the time that a worker blocks in {@code onNext} because the reader of a stream is slow. The default
+         * is 1 s. The limit applies to all waits of a stream together and starts anew each time the caller has read
+         * another 32 KiB. After the limit, the transport buffers a limited number of bytes and then ends the stream
+         * with RESOURCE_EXHAUSTED. Threads of the application may block until the call ends.
          *
          * @param wait zero or more
          */
@@ -418,9 +421,9 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Sets the factory of worker threads. Default: platform threads.
+         * Sets the factory of worker threads. The default creates platform threads.
          *
-         * @param keepAlive the time after which an idle thread ends; zero creates a thread for each task, which suits
+         * @param keepAlive the time after which an idle thread ends. Zero creates a thread for each task, which suits
          *     virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
@@ -430,47 +433,47 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Accepts callers that send this token, besides the tokens that were added before. The health service needs no
-         * token. If no token is added, every caller is accepted.
+         * Accepts callers that send this token, in addition to the tokens that were added before. Calls to the health
+         * service need no token. If no token is added, every caller is accepted.
          */
         public Builder token(Token accepted) {
             tokens.add(accepted);
             return this;
         }
 
-        /** Adds an authorizer. It is asked after the authorizers that were added before. */
+        /** Adds an authorizer. It is called after the authorizers that were added before. */
         public Builder authorizer(RpcAuthorizer authorizer) {
             authorizers.add(authorizer);
             return this;
         }
 
         /**
-         * Adds code that clears the state a call may leave on a thread of the server, such as a security context in a
-         * {@link ThreadLocal}. It runs before and after each call and each callback of a stream, on the same thread,
-         * and must be quick. SLF4J's MDC is always cleared.
+         * Adds an action that clears state which a call may leave on a thread of the server, such as a security
+         * context in a {@link ThreadLocal}. The action runs before and after each call and each callback of a stream,
+         * on the same thread, and must be fast. SLF4J's MDC is always cleared.
          */
         public Builder clearThreads(Runnable clear) {
             clears.add(clear);
             return this;
         }
 
-        /** Sets whether {@code $invoke} is served. Default false. */
+        /** Sets whether the server accepts generic calls, such as {@code $invoke}. The default is false. */
         public Builder genericCalls(boolean allowed) {
             this.genericCalls = allowed;
             return this;
         }
 
         /**
-         * Sets whether callers get the messages of exceptions whose classes they do not have. Such messages may contain
-         * SQL or other internals. Default false: callers get the class name and an id, and the server logs the rest
-         * with this id.
+         * Sets whether callers get the messages of exceptions whose classes they do not have. Such messages may
+         * contain SQL or other internals. The default is false: callers get the class name and an id, and the server
+         * logs the exception with this id.
          */
         public Builder exceptionTexts(boolean told) {
             this.exceptionTexts = told;
             return this;
         }
 
-        /** Sets whether each call keeps a {@link tern.rpc.CallLedger} of its time. Default true. */
+        /** Sets whether each call has a {@link tern.rpc.CallLedger} that records its time. The default is true. */
         public Builder ledger(boolean kept) {
             this.ledger = kept;
             return this;
@@ -489,7 +492,7 @@ public final class RpcServer implements AutoCloseable {
         /**
          * Builds the server.
          *
-         * @throws IllegalArgumentException if a service cannot be served; the message names it and the reason
+         * @throws IllegalArgumentException if a service cannot be served; the message names the service and the reason
          */
         public RpcServer build() {
             return new RpcServer(this);

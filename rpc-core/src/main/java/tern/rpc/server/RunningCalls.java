@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import tern.rpc.RunningCall;
 
 /**
- * The running calls, for diagnosis. Adding or removing a call is one compare-and-set in a table with spare places. Each
- * thread begins its search at its own place. A call that finds no free place is not shown, which happens if
- * asynchronous methods run more calls than there are workers. Thread-safe.
+ * The running calls, for diagnosis. Adding or removing a call is one compare-and-set in a table with more slots than
+ * threads. Each thread begins its search at its own slot. A call that finds no free slot does not appear in a
+ * diagnosis, which happens if asynchronous methods run more calls than there are workers. Thread-safe.
  */
 final class RunningCalls {
 
-    /** The result of {@link #add} if there is no free place. */
+    /** The result of {@link #add} if no free slot was found. */
     static final int NOWHERE = -1;
 
     private static final int MAX_TRIES = 8;
@@ -33,7 +33,7 @@ final class RunningCalls {
     /**
      * Adds a call.
      *
-     * @return the place of the call, for {@link #remove}
+     * @return the slot of the call, to be passed to {@link #remove}
      */
     int add(ServedCall call) {
         int place = (int) (Thread.currentThread().getId() * 0x9E3779B9L) >>> shift;
@@ -46,7 +46,7 @@ final class RunningCalls {
         return NOWHERE;
     }
 
-    /** Removes a call. Does nothing if the call is no longer at this place. */
+    /** Removes a call. Does nothing if the call is no longer in this slot. */
     void remove(int place, ServedCall call) {
         if (place != NOWHERE) {
             places.compareAndSet(place, call, null);

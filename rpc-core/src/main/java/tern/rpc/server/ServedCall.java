@@ -32,8 +32,8 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * One call on the server from admission to its end. The event loop creates it, one worker runs it, and any thread may
- * end it. The state decides which thread ends it.
+ * One call on the server, from its admission to its end. The event loop creates it, one worker runs it, and any thread
+ * may end it. Its state determines which thread ends it.
  */
 final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admission {
 
@@ -41,9 +41,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;
-    private static final int LEFT = 2; // its worker has left the call; another thread will complete it
-    private static final int ENDED = 3; // the call ended while it waited, or before its worker left
-    private static final int ENDED_LAST = 4; // the call ended after its worker had left
+    private static final int LEFT = 2; // the worker has finished; another thread will complete the call
+    private static final int ENDED = 3; // the call ended while it waited, or before its worker finished
+    private static final int ENDED_LAST = 4; // the call ended after its worker had finished
 
     private static final VarHandle STATE;
 
@@ -57,26 +57,27 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private final Dispatcher dispatcher;
     private final ServerCall call;
-    private volatile int state = QUEUED; // changed by STATE; an atomic object would cost an allocation per call
-    private final boolean critical; // true if the server's limiter does not count the call
-    private volatile boolean spare; // whether a spare thread runs the call; changed only before the call is handed over
+    private volatile int state = QUEUED; // changed through STATE; an atomic object would cost an allocation per call
+    private final boolean critical; // true if the server's limiter does not count this call
+    private volatile boolean spare; // whether a spare thread runs the call; changed only before a worker gets the call
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
     private volatile @Nullable ServerContext context; // set by the worker, read by the thread that ends the call
 
-    // set by the worker, read by the thread that ends the call; null for a unary call
+    // Set by the worker and read by the thread that ends the call. Null for a unary call.
     private volatile @Nullable ServedStream stream;
-    private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has left
+    private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has finished
 
-    // set by the worker, read after the worker has left; null if the method has no limit
+    // Set by the worker and read after the worker has finished. Null if the method has no limit.
     private @Nullable MethodPlace methodPlace;
-    private boolean served; // used only by the worker: whether the method has started
+    private boolean served; // whether the method has started; used only by the worker
 
-    // set by the worker, read after the worker has left: whether the call already counts as running without a thread
+    // Whether the call already counts as running without a thread. Set by the worker and read after the worker has
+    // finished.
     private boolean returned;
     private boolean admitted; // used only by the worker
     private @Nullable Principal caller;
-    private volatile CallGate.@Nullable Question question; // set while an authorizer is being asked
+    private volatile CallGate.@Nullable Question question; // set while an authorizer checks the call
 
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical) {
         this.dispatcher = dispatcher;
@@ -88,7 +89,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     @Override
     public void run() {
         if (!STATE.compareAndSet(this, QUEUED, RUNNING)) {
-            return; // the call waited too long, or its client is gone
+            return; // the call waited too long, or its client disconnected
         }
         ThreadState thread = dispatcher.threadState();
         thread.clear();
@@ -108,7 +109,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Fails a call after its request was decoded and before its method starts. */
+    /** Fails a call whose method was not started. The request may already have been decoded. */
     private void failUnserved(Throwable failure) {
         MethodHandler found = handler;
         if (found == null) {
@@ -126,12 +127,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                         failure));
     }
 
-    /** Sets whether a spare thread runs the call. Called before the call is handed over. */
+    /** Sets whether a spare thread runs the call. Called before a worker gets the call. */
     void waitsForSpareThread(boolean spareThread) {
         spare = spareThread;
     }
 
-    /** Ends the call without a worker, unless a worker has already taken it. */
+    /** Ends the call, unless a worker has already taken it. */
     void withdraw() {
         if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
@@ -194,12 +195,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /**
-     * Takes a place within the method's limit before the request is decoded, if the transport already knows the method.
-     */
+    /** Enters the limit of the method before the request is decoded, if the transport already knows the method. */
     private void enterNamedMethod(long now) {
         MethodDescriptor named = call.namedMethod();
-        // unauthorized callers must not learn that the method is full
+        // Unauthorized callers must not learn that the method has reached its limit.
         if (named != null && !dispatcher.gate().asksAuthorizers()) {
             enter(named, dispatcher.registry().limiter(named), now);
         }
@@ -239,7 +238,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Admits the call if the transport has not done so. The check must not be lost if a transport forgets it. */
+    /**
+     * Verifies that the transport has admitted the call. A transport that forgets the check must not open the server
+     * to all callers.
+     */
     private void checkAdmitted(Invocation invocation) {
         if (isOpen()) {
             caller = call.peerPrincipal();
@@ -253,16 +255,18 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Records that the worker leaves the call. The call counts as running until it has ended and its worker has left.
+     * Called when the worker finishes its work on the call. The call counts as running until it has ended and its
+     * worker has finished.
      */
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
         if (streams) {
-            // a stream does not count, because it may last for hours and other limits bound its work
+            // The worker of a stream does not count as running a call, because a stream may last for hours and other
+            // limits bound its work.
             leaveServer(false);
         }
         if (state == RUNNING) {
-            ledger.turnTo(Phase.UNATTRIBUTED); // the phase until another thread completes the call
+            ledger.turnTo(Phase.UNATTRIBUTED); // this phase lasts until another thread completes the call
             if (!critical && !streams && !returned) {
                 dispatcher.workerLeaves(call);
             }
@@ -286,9 +290,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         dispatcher.leave(call);
     }
 
-    /**
-     * @return whether this call of the method ended the call; false if another thread did so first
-     */
+    /** @return whether the current thread ended the call; false if another thread has already ended it */
     private boolean endRunning() {
         return STATE.compareAndSet(this, RUNNING, ENDED) || STATE.compareAndSet(this, LEFT, ENDED_LAST);
     }
@@ -330,7 +332,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /**
      * Counts the call as returned before its answer is sent, because the caller may send its next call before the
-     * thread has left this one. A call that only has to be answered must not count when spare threads are shared.
+     * thread has finished this one. A call that only has to be answered must not count when spare threads are shared.
      */
     private void returned() {
         if (spare && !returned) {
@@ -354,10 +356,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         served.run(invocation, this::end);
     }
 
-    /** Ends a call whose method is known. Answers it, then counts it. Runs once per call. */
+    /** Ends a call whose method is known: answers it, and then counts it. Has an effect only once per call. */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
         if (!endRunning()) {
-            return; // the deadline came first
+            return; // the call has already ended, for example at its deadline
         }
         MethodHandler found = Objects.requireNonNull(handler);
         Throwable outgoing = answerAnyhow(found, response, failure);
@@ -370,15 +372,15 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Answers the call. Never throws, because the call must release its places.
+     * Answers the call. Never throws, because the call must still release its places.
      *
-     * @return the failure as it was sent, or null
+     * @return the failure that was sent; null if a result was sent
      */
     private @Nullable Throwable answerAnyhow(
             MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
         try {
             return answer(found, response, failure);
-        } catch (Throwable e) { // thrown for an answer or exception that cannot be encoded, or for lack of memory
+        } catch (Throwable e) { // the answer or the exception cannot be encoded, or memory is exhausted
             RpcException told = e instanceof RpcException known
                     ? known
                     : new RpcException(
@@ -393,8 +395,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Answers with a failure. The transport replaces a failure that it cannot encode. An exception of the transport
-     * must not prevent the remaining steps.
+     * Answers with a failure. The transport replaces a failure that it cannot encode. If the transport throws, the
+     * remaining steps still run.
      */
     private void failAnyhow(RpcException failure) {
         try {
@@ -404,9 +406,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /**
-     * @return the failure as it was sent, or null
-     */
+    /** @return the failure that was sent; null if a result was sent */
     private @Nullable Throwable answer(MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
         if (failure == null && response != null) {
             ServedStream streamed = stream;
@@ -426,7 +426,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         return outgoing;
     }
 
-    /** Converts the failure of a filter that occurred after the method has run. */
+    /** Converts a failure. A filter's failure after the method has run is marked as executed. */
     private Throwable afterMethod(MethodHandler found, Throwable cause) {
         ServerContext serving = context;
         return serving != null && serving.hasMethodBegun() ? found.last().ran(cause) : cause;
@@ -481,8 +481,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Whether the deadline has passed. The timeout of a queued call may also be that of the queue, if a worker took the
-     * call just afterwards.
+     * Whether the deadline has passed. The watcher may also be called because the longest wait in the queue ended just
+     * after a worker took the call.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;
@@ -514,9 +514,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /**
-     * @param cause the original failure, before it was converted for the caller
-     */
+    /** @param cause the original failure before it was converted for the caller */
     private void count(MethodHandler found, @Nullable Throwable failure, @Nullable Throwable cause) {
         try {
             record(found, failure, cause == null ? failure : cause);
@@ -540,7 +538,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Releases a call that was answered and that its worker has left. Runs once, at the later of the two events. */
+    /**
+     * Releases the places of a call that was answered and whose worker has finished. Runs once, after the later of
+     * these two events.
+     */
     private void stopped(boolean workerLeftBefore) {
         dispatcher.ledgers().stopped(place, this);
         if (stream == null) {
@@ -552,7 +553,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** A snapshot of the current phase while the call runs. Any thread may call this. */
+    /** Returns a snapshot of the current phase of a running call. Any thread may call this. */
     RunningCall look(long now) {
         MethodDescriptor method = Objects.requireNonNull(handler).method();
         RunningCall seen =
@@ -561,7 +562,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Sends the headers that the method set before its answer. On Triple, a typed exception is sent without headers.
+     * Sends the headers that the method set before it failed. On Triple, a typed exception is sent without headers.
      */
     private void sendHeadersBefore(Throwable outgoing) {
         ServerContext serving = context;

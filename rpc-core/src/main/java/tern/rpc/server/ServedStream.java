@@ -31,8 +31,9 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * The streams of one served call. It connects the messages of the transport with the parameters and the result of the
- * service's method. User code runs on the serial executor with the call's context, one step after another. Only a
- * method with a publisher parameter runs outside of this executor, because it may wait for its requests.
+ * service's method. Code of the application runs on the serial executor with the call's context, one step after
+ * another. Only a method with a publisher parameter does not run on this executor, because it may block until its
+ * requests arrive.
  */
 final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
 
@@ -49,12 +50,12 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private final AtomicBoolean invoked = new AtomicBoolean();
     private final AtomicBoolean headersSent = new AtomicBoolean();
     private volatile @Nullable MessageWriter writer;
-    private volatile @Nullable CompletableFuture<?> mono; // the subscription is cancelled with the call
+    private volatile @Nullable CompletableFuture<?> mono; // result of subscribing to a Mono; cancelled with the call
     private volatile @Nullable RpcException over;
 
     /**
-     * @param waits limits the time that workers wait for slow readers
-     * @param callbacks runs later steps and never rejects one
+     * @param waits limits how long workers wait for slow readers
+     * @param callbacks runs later steps and never rejects a task
      */
     ServedStream(
             MethodHandler handler,
@@ -75,10 +76,10 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Runs filters and method, on the calling thread unless a callback came first. The thread may then also run all
-     * pending callbacks of the method.
+     * Runs the filters and the method on the calling thread, unless a callback is already running on another thread.
+     * The calling thread may then also run all pending callbacks.
      *
-     * @param ended called at the end of the call; the response has a value if the method has a single answer
+     * @param ended called at the end of the call; its response has a value if the method has a single answer
      */
     void run(Invocation decoded, BiConsumer<? super @Nullable Response, ? super @Nullable Throwable> ended) {
         messages.start(this);
@@ -102,7 +103,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
                     end.complete(response);
                 }
             });
-        } catch (Throwable e) { // thrown by a filter or by its stage
+        } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
             end.completeExceptionally(e);
         }
     }
@@ -111,7 +112,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return method.requests() == JavaShape.PUBLISHER || method.requests() == JavaShape.FLUX;
     }
 
-    /** The arguments as in the method's Java signature. */
+    /** Returns the arguments as in the Java signature of the method. */
     private Object[] javaArguments(Object[] decoded) {
         Object[] values = takesPublisher() ? new Object[] {Shapes.many(method.requests(), requests)} : decoded;
         if (method.responses() != JavaShape.OBSERVER) {
@@ -124,7 +125,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return arguments;
     }
 
-    /** The last step after the filters: runs the method. */
+    /** Runs the method after the filters have passed the call on. */
     private CompletionStage<Response> invoke(Invocation filtered) {
         if (!invoked.compareAndSet(false, true)) {
             return CompletableFuture.failedFuture(
@@ -139,7 +140,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return result;
     }
 
-    /** Connects the result of the method to the call. */
+    /** Connects the value that the method returned to the call. */
     @SuppressWarnings("unchecked")
     private void connect(@Nullable Object returned) {
         if (method.requests() == JavaShape.OBSERVER) {
@@ -150,7 +151,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             case STAGE, MONO -> answerLater((CompletionStage<?>) returned);
             case VALUE -> answer(returned);
             case OBSERVER -> {
-                // the method ends the call through its observer of answers
+                // The method ends the call through its observer of answers.
             }
         }
     }
@@ -200,7 +201,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         });
     }
 
-    /** Sends a single answer if there is one, and then the end. */
+    /** Sends the single answer, if the method has one, and then the end of the call. */
     void reply(Response response) {
         if (!method.type().serverStreams()) {
             call.sendHeaders(response.headers());
@@ -210,8 +211,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Ends the streams of the call for the given reason, because the call has ended or its caller is gone. Any thread
-     * may call this, also repeatedly.
+     * Ends the streams of the call for the given reason, because the call has ended or its caller has disconnected.
+     * Any thread may call this, even several times.
      */
     void over(RpcException reason) {
         if (over != null) {
@@ -234,7 +235,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    // Callbacks of the transport, on an event loop.
+    // The following methods are callbacks of the transport, which run on an event loop.
 
     @Override
     public void message(Message message) {
@@ -260,7 +261,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return over == null && current != null && current.isWaiting();
     }
 
-    // Called when the subscriber requests more messages.
+    // The following methods are called when the subscriber requests messages, cancels or fails.
 
     @Override
     public void request(int count) {
@@ -269,7 +270,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public void cancel() {
-        // the call continues without further requests, because its method has enough
+        // The method needs no further requests, but the call continues.
     }
 
     @Override
@@ -277,7 +278,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         fail(cause);
     }
 
-    // Called to send an answer of the method.
+    // The following methods send the answers of the method.
 
     @Override
     public void send(@Nullable Object value) {

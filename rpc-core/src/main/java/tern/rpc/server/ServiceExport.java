@@ -12,11 +12,11 @@ import tern.rpc.endpoint.Attributes;
 /**
  * A service that is offered to callers.
  *
- * @param bodies returns the code of each method; called once, at start-up
- * @param weight the requested share of calls; announced to callers
- * @param critical whether reserved workers serve its calls even if the server is overloaded. The service must have few
- *     and quick methods. This works on HTTP, where the service is known before a call is decoded, but not on the dubbo
- *     protocol
+ * @param bodies returns the code of each method; called once, at startup
+ * @param weight the requested share of calls; advertised to callers
+ * @param critical whether reserved workers serve its calls even if the server is overloaded. A critical service must
+ *     have few methods, all of them fast. This works on HTTP, where the service is known before a call is decoded, but
+ *     not on the dubbo protocol
  */
 public record ServiceExport(
         ServiceDescriptor service,
@@ -37,7 +37,7 @@ public record ServiceExport(
         this(service, key, bodies, weight, false);
     }
 
-    /** Creates an export without group and version. */
+    /** Creates an export without a group and a version. */
     public static <T> ServiceExport of(Class<T> type, T target) {
         return of(type, target, "", "");
     }
@@ -50,7 +50,7 @@ public record ServiceExport(
     /**
      * Creates an export of a Java interface.
      *
-     * @param target returns the implementing object; called for each call
+     * @param target supplies the implementing object for each call
      */
     public static ServiceExport of(ServiceDescriptor service, ServiceKey key, Supplier<?> target, int weight) {
         return new ServiceExport(

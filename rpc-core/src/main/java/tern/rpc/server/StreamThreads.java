@@ -6,25 +6,23 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Share;
 
 /**
- * The threads that run the callbacks of streams. They are shared as {@link FairWorkers} shares the threads of methods.
- * While all are busy, a tenant gets a spare thread only if its running and waiting tasks are no more than the free
- * spare threads. No task is ever refused. Thread-safe.
+ * The threads that run the callbacks of streams. Tenants share them by the same rules as the threads of methods
+ * ({@link FairWorkers}). While all threads are busy, a task gets a spare thread only if its tenant has at most as many
+ * running and waiting tasks as there are free spare threads. No task is ever refused. Thread-safe.
  */
 final class StreamThreads {
 
     private final WorkerPool threads;
     private final @Nullable WorkerPool spare;
 
-    /**
-     * @param spare a pool with {@link FairWorkers#spareThreads} threads that have no other use; null for none
-     */
+    /** @param spare a pool with {@link FairWorkers#spareThreads} threads, used only by this object; null for none */
     StreamThreads(WorkerPool threads, @Nullable WorkerPool spare) {
         this.threads = threads;
         this.spare = spare;
     }
 
     /**
-     * The executor for the streams of a tenant.
+     * Returns the executor for the stream callbacks of a tenant.
      *
      * @param share the share of the tenant; null if tenants do not matter
      */

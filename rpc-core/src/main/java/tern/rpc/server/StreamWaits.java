@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.List;
 import tern.rpc.concurrent.WorkerPool;
 
-/** Limits the time that workers of a server wait for slow readers of streams. Immutable. */
+/** Limits how long the workers of a server wait for slow readers of streams. Immutable. */
 final class StreamWaits {
 
     /**
-     * The full waiting time is available again after the caller has taken this many bytes. A stream is ready while it
-     * has less than this many unsent bytes.
+     * A stream may use the full waiting time again after the caller has read this many bytes. A stream is ready while
+     * fewer bytes than this are unsent.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -17,7 +17,7 @@ final class StreamWaits {
     private final List<WorkerPool> pools;
 
     /**
-     * @param longest the longest wait of one stream, until its caller has taken {@link #RENEWAL_BYTES} more
+     * @param longest the maximum total wait of one stream until its caller has read another {@link #RENEWAL_BYTES}
      * @param pools the pools whose threads must not wait longer
      */
     StreamWaits(Duration longest, List<WorkerPool> pools) {
@@ -25,7 +25,7 @@ final class StreamWaits {
         this.pools = List.copyOf(pools);
     }
 
-    /** Whether the calling thread is a worker that other calls may be waiting for. */
+    /** Whether the calling thread is a worker, for which other calls may be waiting. */
     private boolean isWorker() {
         Thread self = Thread.currentThread();
         for (WorkerPool pool : pools) {
@@ -40,12 +40,12 @@ final class StreamWaits {
     final class Patience {
 
         private long waitedNanos; // guarded by this
-        private long takenBytes; // number of bytes taken when the wait began to count; guarded by this
+        private long takenBytes; // bytes that the caller had read at the last renewal; guarded by this
 
         /**
-         * Nanoseconds that the calling thread may wait; {@link Long#MAX_VALUE} if the thread is not a worker.
+         * Returns how long the calling thread may wait, in nanoseconds; {@link Long#MAX_VALUE} if it is not a worker.
          *
-         * @param taken number of bytes of the stream that its caller has taken so far
+         * @param taken the number of bytes of the stream that its caller has read so far
          */
         long leftNanos(long taken) {
             if (!isWorker()) {
@@ -60,7 +60,7 @@ final class StreamWaits {
             }
         }
 
-        /** Subtracts a wait of the calling thread, if the thread is a worker. */
+        /** Subtracts a wait from the remaining waiting time. */
         synchronized void waited(long nanos) {
             waitedNanos += nanos;
         }

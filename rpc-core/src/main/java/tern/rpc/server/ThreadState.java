@@ -7,8 +7,8 @@ import org.slf4j.MDC;
 import tern.rpc.Thrown;
 
 /**
- * Clears state that user code may leave on its thread, before and after each call. This includes an interrupt that
- * arrived during the call. Thread-safe.
+ * Clears state that code of the application may leave on its thread, before and after each call. This includes an
+ * interrupt that arrived during the call. Thread-safe.
  */
 final class ThreadState {
 
@@ -29,7 +29,10 @@ final class ThreadState {
         }
     }
 
-    /** Runs one clearing action. Logs its failure and does not throw, because the call must still be completed. */
+    /**
+     * Runs one clearing action. If the action throws an exception, logs it instead of rethrowing it, because the call
+     * must still be completed.
+     */
     private static void clear(Runnable clear) {
         try {
             clear.run();
@@ -43,7 +46,7 @@ final class ThreadState {
         }
     }
 
-    /** Wraps a task so that the thread's state is cleared before and after it. */
+    /** Wraps a task so that the state of its thread is cleared before and after it. */
     Runnable around(Runnable task) {
         return () -> {
             clear();

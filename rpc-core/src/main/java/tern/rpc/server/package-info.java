@@ -1,4 +1,4 @@
-/** Serves calls: from the transport through a worker to the user's method and back. */
+/** Serves calls: from the transport through a worker to the service's method and back. */
 @NullMarked
 package tern.rpc.server;
 

@@ -1,6 +1,6 @@
 package tern.rpc.settings;
 
-/** Thrown for a property whose value cannot be used. */
+/** Thrown if the value of a property cannot be used. */
 public final class InvalidPropertyException extends RpcStartException {
 
     private static final long serialVersionUID = 1L;

@@ -2,7 +2,7 @@ package tern.rpc.settings;
 
 import java.time.Duration;
 
-/** Rejects values out of range with a message that names property, value and range. */
+/** Rejects values out of range. The message contains the property, its value and the range. */
 public final class PropertyCheck {
 
     private PropertyCheck() {}
@@ -35,7 +35,7 @@ public final class PropertyCheck {
         return value;
     }
 
-    /** The value in the notation of properties. */
+    /** Returns the duration in the notation of properties. */
     private static String text(Duration value) {
         return value.toMillis() % 1_000 == 0 ? value.toSeconds() + "s" : value.toMillis() + "ms";
     }

@@ -2,7 +2,7 @@ package tern.rpc.settings;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown if the application cannot start for a reason that its author can fix. */
+/** Thrown if the application cannot start for a reason that its developer can fix. */
 public class RpcStartException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -10,7 +10,7 @@ public class RpcStartException extends RuntimeException {
     private final String action;
 
     /**
-     * @param description the mistake and its location
+     * @param description the error and where it is
      * @param action the change to make
      */
     public RpcStartException(String description, String action, @Nullable Throwable cause) {
@@ -18,7 +18,7 @@ public class RpcStartException extends RuntimeException {
         this.action = action;
     }
 
-    /** Returns the required change as a sentence. */
+    /** Returns the change to make, as a sentence. */
     public String action() {
         return action;
     }

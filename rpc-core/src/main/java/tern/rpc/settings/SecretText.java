@@ -3,7 +3,7 @@ package tern.rpc.settings;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds the values of secret properties: under their own keys, in command lines and in JSON documents. Thread-safe. */
+/** Finds the values of secret properties, by their names, in command lines and in JSON documents. Thread-safe. */
 public final class SecretText {
 
     public static final String HIDDEN = "******";
@@ -16,11 +16,13 @@ public final class SecretText {
 
     /**
      * @param keys a regular expression for the secret keys, in any notation
-     * @param boundedKeys the same with bounded repetitions, which keep the time linear in the length of the text
+     * @param boundedKeys the same expression with bounded repetitions, so that the time stays linear in the length of
+     *     the text
      */
     public SecretText(String keys, String boundedKeys) {
         this.key = Pattern.compile("(?i)" + keys);
-        // In a command line, a value extends to the next argument, because a list may have spaces after its commas.
+        // In a command line, a value extends to the next argument, because a list may contain spaces after its
+        // commas.
         this.assigned =
                 Pattern.compile("(?i)((?:" + boundedKeys + ")\\s*[=:]\\s*).*?(?=\\s--?[\\w]|\\s@|$)", Pattern.DOTALL);
     }
@@ -30,7 +32,7 @@ public final class SecretText {
         return key.matcher(name).matches();
     }
 
-    /** Returns the text with its secrets replaced by {@link #HIDDEN}; returns the same object if there are none. */
+    /** Returns the text with its secrets replaced by {@link #HIDDEN}. If it contains none, returns the same object. */
     public String hide(String text) {
         if (isSecretJson(text)) {
             return HIDDEN;
@@ -42,8 +44,8 @@ public final class SecretText {
     }
 
     /**
-     * Whether the text is JSON that contains secrets. In nested or flat JSON it is unclear which text belongs to a
-     * token.
+     * Whether the text is JSON that contains secrets. In JSON it is not clear which part of the text belongs to a
+     * token, so all of it is hidden.
      */
     private static boolean isSecretJson(String text) {
         if (!text.stripLeading().startsWith("{")) {

@@ -1,4 +1,4 @@
-/** Validates settings. Messages name the property, its value, the valid values and the required change. */
+/** Validates settings. Messages contain the property, its value, the valid values and the required change. */
 @NullMarked
 package tern.rpc.settings;
 

@@ -18,42 +18,51 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 
 /**
- * The messages received by a call, for one subscriber. The stream's serial executor decodes and delivers at most the
- * requested number. A limited number is requested from the transport in advance, so that one task delivers messages
- * that arrive together. Unwanted messages are discarded. Thread-safe.
+ * Publishes the messages that a call has received to one subscriber. The serial executor of the stream decodes
+ * messages and delivers at most the requested number. The publisher requests a limited number of messages from the
+ * transport in advance, so that one task can deliver messages that arrive together. Messages are discarded if the
+ * subscriber no longer wants them. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
-    /** The source of the messages. */
+    /** The source from which the publisher gets its messages. */
     public interface Source {
 
-        /** @param messages the number of additional messages; 0 only renews the transport's allowance of bytes */
+        /**
+         * Requests more messages.
+         *
+         * @param messages the number of additional messages; 0 only renews the number of bytes that the transport may
+         *     deliver
+         */
         void request(int messages);
 
-        /** Called when the subscriber has cancelled. */
+        /** Called when the subscriber has cancelled its subscription. */
         void cancel();
 
-        /** Called when a message could not be decoded or the subscriber failed. No more messages are wanted. */
+        /**
+         * Called when a message could not be decoded or the subscriber threw an exception. No further messages are
+         * needed.
+         */
         void failed(Throwable cause);
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** The initial number of messages requested in advance. It stays at this number for a slow subscriber. */
+    /** The initial number of messages requested in advance. A slow subscriber keeps this number. */
     private static final int MIN_AHEAD = 16;
 
-    /** The number of messages requested in advance for a subscriber that is faster than the peer. */
+    /** The maximum number of messages requested in advance, for a subscriber that is faster than the peer. */
     private static final int MAX_AHEAD = 256;
 
     /**
-     * The transport's allowance is renewed after this many bytes, which is half of the allowance. A large message
-     * therefore need not wait for the subscriber's next request.
+     * The allowance of the transport is renewed after this many bytes, which is half of the allowance. Therefore a
+     * large message need not wait for the next request of the subscriber.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
 
     /**
-     * Maximum number of messages that one task handles. The serial executor runs 32 tasks before other streams get the
-     * thread.
+     * Maximum number of messages that one task delivers. The serial executor runs 32 tasks before other streams get
+     * the thread.
      */
     private static final int MESSAGES_PER_TASK = 8;
 
@@ -66,17 +75,17 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final AtomicInteger unhandled =
             new AtomicInteger(); // number of events; the thread that increments it to 1 starts the task
 
-    private long wanted; // number of messages wanted but not yet requested; guarded by this
-    private int onTheirWay; // number of messages requested but not yet delivered; guarded by this
+    private long wanted; // number of messages wanted but not yet requested from the source; guarded by this
+    private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
     private int unrenewedBytes; // bytes delivered since the last request; guarded by this
 
-    private boolean subscribed; // used only by the serial executor, like the two fields below
+    private boolean subscribed; // this field and the next two are used only by the serial executor
     private boolean ended;
     private @Nullable Throwable failure;
     private volatile boolean done; // true if the subscriber must get no more callbacks
 
-    /** @param name the name of the call, for messages */
+    /** @param name the name of the call, for error messages */
     public InboundPublisher(String name, SerialExecutor serial, Source source) {
         this.name = name;
         this.serial = serial;
@@ -84,8 +93,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     /**
-     * Subscribes. The first subscriber gets all messages, on the serial executor. Any other subscriber gets an
-     * IllegalStateException.
+     * Subscribes to the messages. The first subscriber gets all messages, on the serial executor. Every further
+     * subscriber gets an IllegalStateException.
      */
     @Override
     public void subscribe(Flow.Subscriber<? super Object> given) {
@@ -98,7 +107,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Delivers the messages to an observer, one after the other, instead of to a subscriber. */
+    /** Delivers the messages to an observer, one at a time, instead of to a subscriber. */
     public void feed(StreamObserver<Object> observer) {
         subscribe(new ObserverFeed(observer));
     }
@@ -116,7 +125,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Called when a message arrives. Any thread may call this. Does not block. */
+    /** Queues a message that has arrived. Any thread may call this. Does not block. */
     public void message(Message message) {
         if (done) {
             message.discard();
@@ -125,12 +134,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Called when the messages have ended. Any thread may call this. */
+    /** Queues the end of the messages. Any thread may call this. */
     public void complete() {
         add(new End(null));
     }
 
-    /** Called when the messages have ended with a failure. Any thread may call this. */
+    /** Queues the failure with which the messages ended. Any thread may call this. */
     public void fail(Throwable reason) {
         add(new End(reason));
     }
@@ -147,7 +156,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             Object event = events.remove();
             try {
                 handle(event);
-            } catch (Throwable e) { // otherwise later messages would never be handled
+            } catch (Throwable e) { // not rethrown, because later messages must still be delivered
                 Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
@@ -201,7 +210,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         subscriber.onNext(value);
     }
 
-    /** Stops the delivery after an exception of the subscriber. */
+    /** Stops the delivery because the subscriber threw an exception. */
     private void breakOff(Throwable cause) {
         done = true;
         source.failed(cause);
@@ -251,7 +260,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private void askForMore() {
         int more = 0;
         synchronized (this) {
-            if (onTheirWay <= ahead / 2) { // requests many messages at a time
+            if (onTheirWay <= ahead / 2) { // many messages are requested at a time
                 more = (int) Math.min(wanted, ahead - onTheirWay);
             }
             if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
@@ -266,10 +275,14 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** The last event in the queue. */
+    /**
+     * The last event in the queue: the end of the messages.
+     *
+     * @param reason the failure; null if the messages ended normally
+     */
     private record End(@Nullable Throwable reason) {}
 
-    /** The subscription that the subscriber gets. */
+    /** The subscription of the subscriber. */
     private final class Demand implements Flow.Subscription {
 
         @Override
@@ -300,11 +313,11 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** The subscription of a rejected second subscriber. */
+    /** The subscription of a second subscriber, which was rejected. */
     private static final class Refused implements Flow.Subscription {
         @Override
         public void request(long messages) {
-            // the subscription has already ended
+            // The subscription has already ended.
         }
 
         @Override

@@ -1,15 +1,15 @@
 package tern.rpc.stream;
 
 /**
- * Sends the values of user code to a {@link MessageSink}. Any thread may call its methods. They never block and run no
- * user code on the calling thread.
+ * Sends the values of the application to a {@link MessageSink}. Any thread may call its methods. They never block, and
+ * they run no code of the application on the calling thread.
  */
 public interface MessageWriter {
 
     /** Called when the sink has become ready or the call has ended. A waiting sender then checks the sink again. */
     void wake();
 
-    /** Whether a value waits for the sink. The result may be out of date. */
+    /** Whether a value waits until the sink is ready. The result may be out of date. */
     boolean isWaiting();
 
     /** Called when the call has ended. */

@@ -3,7 +3,7 @@ package tern.rpc.stream;
 import java.util.concurrent.Flow;
 import tern.rpc.StreamObserver;
 
-/** Subscribes an observer to all messages. The observer gets them one after another, and may get null. */
+/** Subscribes an observer to all messages. The observer gets one message at a time, and may get null. */
 final class ObserverFeed implements Flow.Subscriber<Object> {
 
     private final StreamObserver<Object> observer;
@@ -27,7 +27,7 @@ final class ObserverFeed implements Flow.Subscriber<Object> {
         }
     }
 
-    /** Reports the observer's own failure to it through {@code onError}, at most once. */
+    /** Passes an exception that the observer threw to its own {@code onError}, at most once. */
     private void tellOwnFailure(Throwable failure) {
         try {
             observer.onError(failure);

@@ -12,8 +12,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * The observer with which users send values. {@link #onNext} blocks while the peer is slow. It stops waiting when the
- * call ends or the time limit of the sink is over. It then passes the value to the sink, which may refuse it.
+ * The observer with which the application sends values. {@link #onNext} blocks while the peer is slow, until the call
+ * ends or the time limit of the sink has passed. Then it passes the value to the sink, which may reject it.
  */
 public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
 
@@ -26,8 +26,8 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     private volatile @Nullable Runnable onReady;
 
     /**
-     * @param name the name of the call, for messages
-     * @param serial runs the task of {@link #onReady}
+     * @param name the name of the call, for error messages
+     * @param serial runs the task set by {@link #onReady}
      */
     public OutboundObserver(String name, MessageSink sink, SerialExecutor serial, NanoClock clock) {
         this.name = name;
@@ -37,9 +37,9 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     }
 
     /**
-     * @throws RpcException if the call has ended or the value cannot be encoded. An exception thrown while the value is
-     *     encoded ends the call and is rethrown
-     * @throws IllegalStateException after the end, or on an event loop that would have to wait
+     * @throws RpcException if the call has ended or the value cannot be encoded. An exception during encoding ends the
+     *     call and is rethrown
+     * @throws IllegalStateException if the stream of values has ended, or on an event loop that would have to block
      */
     @Override
     public void onNext(Object value) {
@@ -49,7 +49,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (Throwable e) { // may also be thrown by the value's own getters
+        } catch (Throwable e) { // getters of the value may also throw exceptions
             ended = true;
             sink.fail(e);
             throw e;

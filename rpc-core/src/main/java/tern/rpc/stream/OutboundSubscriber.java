@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Sends the values of a user's publisher. It requests one value at a time, and only while the sink is ready, so no
- * value waits in memory.
+ * Sends the values of a publisher of the application. It requests one value at a time, and only while the sink is
+ * ready, so that no value waits in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
@@ -24,14 +24,14 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
     private final AtomicBoolean waiting = new AtomicBoolean(); // true while the next value has not been requested
     private final AtomicInteger asking =
-            new AtomicInteger(); // number of requested checks; the thread that requests the first one makes them all
+            new AtomicInteger(); // number of requested checks; one thread makes all of them
     private final Runnable ask;
     private final Runnable cancel;
     private volatile boolean done;
 
     /**
      * @param serial runs steps that must not run on event loops
-     * @param around wraps every call into the publisher
+     * @param around wraps every call of the publisher's subscription
      */
     public OutboundSubscriber(MessageSink sink, SerialExecutor serial, UnaryOperator<Runnable> around) {
         this.sink = sink;
@@ -56,7 +56,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         Objects.requireNonNull(value, "value");
         if (done) {
-            cancel.run(); // checked again, because a publisher that sends everything at once sees the end only here
+            cancel.run(); // a publisher that sends all values at once notices the end only when it is cancelled here
             return;
         }
         try {
@@ -93,13 +93,13 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     }
 
     /**
-     * Uses a loop, because recursion would overflow the stack if a publisher sends each value within its {@code
-     * request}.
+     * Requests values while the sink is ready. This is a loop, because recursion would overflow the stack if a
+     * publisher sends each value within its {@code request} method.
      */
     private void askIfReady() {
         int looks = asking.incrementAndGet();
         if (looks > 1) {
-            return; // the thread that is already checking checks again
+            return; // another thread is checking, and will check once more
         }
         do {
             while (sink.isReady() && waiting.compareAndSet(true, false)) {
@@ -116,7 +116,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
         try {
             current.request(1);
-        } catch (Throwable e) { // thrown by a defective subscription; the call must still end
+        } catch (Throwable e) { // a faulty subscription has thrown an exception; the call must still end
             done = true;
             sink.fail(e);
         }
@@ -127,7 +127,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (current != null) {
             try {
                 current.cancel();
-            } catch (Throwable e) { // thrown by a defective subscription; the call must still end
+            } catch (Throwable e) { // a faulty subscription has thrown an exception; the call must still end
                 Thrown.log(e, shown -> LOG.warn("A publisher failed when it was cancelled", shown));
             }
         }

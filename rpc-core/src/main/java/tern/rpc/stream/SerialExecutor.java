@@ -11,9 +11,9 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Runs the tasks of one stream one at a time, in the order of their arrival, on threads of another executor. Each task
- * sees the effects of the tasks before it. Thread-safe. Adding a task never blocks, so event loops may do it. After
- * several tasks in a row, the executor yields its thread to other streams.
+ * Runs the tasks of one stream one at a time, in the order in which they were added, on threads of another executor.
+ * Each task sees the effects of the previous tasks. Thread-safe. Adding a task never blocks, so event loops may add
+ * tasks. After 32 tasks, the executor yields its thread to other streams.
  */
 public final class SerialExecutor implements Executor {
 
@@ -27,7 +27,7 @@ public final class SerialExecutor implements Executor {
     private volatile @Nullable Thread running;
 
     /**
-     * @param threads runs the tasks; if it rejects them or fails, they run on the calling thread
+     * @param threads runs the tasks; if this executor rejects a task or throws, the task runs on the calling thread
      */
     public SerialExecutor(Executor threads) {
         this.threads = threads;
@@ -41,7 +41,10 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Runs the task on the calling thread if no other task is queued or running; otherwise like {@link #execute}. */
+    /**
+     * Runs the task on the calling thread if no other task is queued or running. Otherwise does the same as
+     * {@link #execute}.
+     */
     public void executeHere(Runnable task) {
         tasks.add(task);
         if (pending.getAndIncrement() == 0) {
@@ -49,7 +52,9 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Whether the calling thread runs a task of this executor. The other tasks then wait for this thread. */
+    /**
+     * Whether the calling thread is running a task of this executor. All other tasks then wait for the calling thread.
+     */
     public boolean isRunningHere() {
         return running == Thread.currentThread();
     }
@@ -60,14 +65,18 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Hands the next tasks to the thread pool. Returns false if the calling thread must run them. */
+    /**
+     * Passes the next tasks to the thread pool.
+     *
+     * @return false if the calling thread must run them
+     */
     private boolean isHandedOver() {
         Turn turn = new Turn();
         try {
             threads.execute(turn);
         } catch (RejectedExecutionException e) {
             return !turn.claim();
-        } catch (RuntimeException | Error e) { // for example an OutOfMemoryError because no thread can be created
+        } catch (RuntimeException | Error e) { // an OutOfMemoryError, for example, because no thread can be created
             Thrown.log(
                     e,
                     shown -> LOG.error(
@@ -99,7 +108,7 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Runs the next tasks, but only once even if the thread pool queued it and then failed. */
+    /** Runs the next tasks, but only once, even if the thread pool queued this object and then threw an exception. */
     private final class Turn implements Runnable {
 
         private final AtomicBoolean claimed = new AtomicBoolean();

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.JavaShape;
 
-/** Converts between the types in Java signatures and the parts of streams. */
+/** Converts between the types in Java signatures and the publishers and stages that Tern uses. */
 public final class Shapes {
 
     private Shapes() {}
@@ -17,23 +17,23 @@ public final class Shapes {
         return shape == JavaShape.FLUX ? ReactorShapes.flux(publisher) : publisher;
     }
 
-    /** Converts the user's {@code Flow.Publisher} or {@code Flux} to a publisher. */
+    /** Converts a {@code Flow.Publisher} or a {@code Flux} of the application to a publisher. */
     @SuppressWarnings("unchecked")
     public static Flow.Publisher<Object> publisher(JavaShape shape, Object given) {
         return shape == JavaShape.FLUX ? ReactorShapes.publisher(given) : (Flow.Publisher<Object>) given;
     }
 
     /**
-     * Converts a result that comes later to the type in the Java signature.
+     * Converts a result that is completed later to the type in the Java signature.
      *
-     * @param call starts a call. It is called at once for a stage, and at each subscription for a {@code Mono}
+     * @param call starts a call. For a stage it is called at once, for a {@code Mono} at each subscription
      */
     public static Object later(
             JavaShape shape, Supplier<? extends CompletableFuture<? extends @Nullable Object>> call) {
         return shape == JavaShape.MONO ? ReactorShapes.mono(call) : call.get();
     }
 
-    /** Converts the user's {@code CompletionStage} or {@code Mono} to a stage. */
+    /** Converts a {@code CompletionStage} or a {@code Mono} of the application to a stage. */
     public static CompletionStage<?> stage(JavaShape shape, Object given) {
         return shape == JavaShape.MONO ? ReactorShapes.future(given) : (CompletionStage<?>) given;
     }

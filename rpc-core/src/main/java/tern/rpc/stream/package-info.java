@@ -1,4 +1,7 @@
-/** Streams on both sides: converts between the messages of a transport and the types of a Java signature. */
+/**
+ * Streams on the client and the server: converts between the messages of a transport and the types in a Java
+ * signature.
+ */
 @NullMarked
 package tern.rpc.stream;
 

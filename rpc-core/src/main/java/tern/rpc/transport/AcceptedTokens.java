@@ -13,17 +13,17 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * The tokens that the server accepts. There may be several, so that a new token can reach all callers before the old
- * one is removed. Thread-safe. No method blocks.
+ * The tokens that a server accepts. There may be several, so that all callers can get a new token before the old one
+ * is removed. Thread-safe. No method blocks.
  */
 public final class AcceptedTokens {
 
-    /** The service of {@code grpc.health.v1}. Probes call it without a token. */
+    /** The health service of gRPC. Health probes call it without a token. */
     public static final String OPEN_SERVICE = "grpc.health.v1.Health";
 
     /**
-     * The methods of this service that need no token. Methods that every service has, such as {@code $echo}, need a
-     * token here too.
+     * The methods of the health service that need no token. Built-in methods, such as {@code $echo}, need a token even
+     * on this service.
      */
     public static final List<String> OPEN_METHODS = List.of("Check", "Watch");
 
@@ -34,7 +34,7 @@ public final class AcceptedTokens {
 
     private static final String BINARY = "-bin"; // suffix of the names of binary headers
 
-    /** The header that contains the token after its scheme. */
+    /** The header that contains the token after the scheme {@code Bearer}. */
     public static final String AUTHORIZATION = "authorization";
 
     private static final String REMEDY = " (set rpc.client.token to one of the server's rpc.server.token)";
@@ -43,7 +43,7 @@ public final class AcceptedTokens {
     private final LongAdder refused = new LongAdder();
 
     /**
-     * @param tokens empty to accept every caller
+     * @param tokens the tokens; empty to accept every caller
      * @throws IllegalArgumentException if a token cannot be sent in a header; the message does not contain the token
      */
     public AcceptedTokens(List<Token> tokens) {
@@ -61,13 +61,14 @@ public final class AcceptedTokens {
         return tokens.isEmpty();
     }
 
-    /** The number of calls refused because of their token since the start. */
+    /** The number of calls that were refused because of their token since the start. */
     public long refused() {
         return refused.sum();
     }
 
     /**
-     * Whether the call is a health probe, which needs no token. A path with another spelling does not count as a probe.
+     * Whether the call is a health probe, which needs no token. A call whose path is spelled differently is not a
+     * health probe.
      */
     public static boolean isOpen(CallHead call) {
         return !call.isGeneric()
@@ -77,12 +78,12 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Admits or refuses a call for which {@link #isOpen} is false.
+     * Admits or refuses a call that is not {@linkplain #isOpen a health probe}.
      *
      * @param call service and method as the caller wrote them
-     * @param attachment see {@link #ATTACHMENT}; null for none
-     * @param authorization see {@link #AUTHORIZATION}; null for none
-     * @throws RpcException UNAUTHENTICATED, not executed, if neither has an accepted token
+     * @param attachment the value of {@link #ATTACHMENT}; null for none
+     * @param authorization the value of {@link #AUTHORIZATION}; null for none
+     * @throws RpcException UNAUTHENTICATED, not executed, if neither value contains an accepted token
      */
     public void check(String call, @Nullable String attachment, @Nullable String authorization) {
         if (tokens.isEmpty()) {
@@ -99,8 +100,8 @@ public final class AcceptedTokens {
     }
 
     /**
-     * The refusal of a call that has the same credential header more than once. A proxy in front may have checked a
-     * different one of them.
+     * Returns the refusal of a call that has the same credential header more than once. A proxy in front of the server
+     * may have checked another one of these headers.
      *
      * @param call service and method as the caller wrote them
      * @param name {@link #ATTACHMENT} or {@link #AUTHORIZATION}
@@ -116,7 +117,7 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Removes accepted tokens from the metadata that a service sees and might pass on. It also removes credentials in
+     * Removes accepted tokens from the metadata, because a service could pass them on. Also removes credentials in
      * binary form, which were never checked.
      */
     public void conceal(Metadata metadata) {
@@ -139,7 +140,7 @@ public final class AcceptedTokens {
         }
         byte[] bytes = shown.getBytes(StandardCharsets.UTF_8);
         boolean accepted = false;
-        for (Token token : tokens) { // compares all tokens, so that the time does not reveal which one matched
+        for (Token token : tokens) { // all tokens are compared, so that the time does not reveal which token matched
             accepted |= token.matches(bytes);
         }
         return accepted;

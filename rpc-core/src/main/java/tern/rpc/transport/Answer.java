@@ -3,10 +3,13 @@ package tern.rpc.transport;
 import tern.rpc.Invocation;
 import tern.rpc.Response;
 
-/** A received answer that is not yet decoded. Exactly one of its two methods is called, exactly once. */
+/**
+ * A received answer that is not yet decoded. Exactly one of {@link #decode} and {@link #discard} is called, and only
+ * once.
+ */
 public interface Answer {
 
-    /** The answer of a one-way call. */
+    /** The answer of a one-way call, which has no value. */
     Answer NOTHING = new Answer() {
         @Override
         public Response decode(Invocation call) {
@@ -22,7 +25,7 @@ public interface Answer {
     /**
      * Decodes the answer, on a thread that may block.
      *
-     * @param call the call of this answer
+     * @param call the answered call
      * @throws Throwable the exception in the answer, or an {@link tern.rpc.RpcException} if the answer is invalid
      */
     Response decode(Invocation call) throws Throwable;

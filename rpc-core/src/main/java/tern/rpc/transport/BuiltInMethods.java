@@ -5,14 +5,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 
-/** The methods that every service has in addition to its own (docs/wire-protocol.md 1.9). */
+/** The methods that every service has in addition to the methods of its interface (docs/wire-protocol.md 1.9). */
 public interface BuiltInMethods {
 
     ServiceDescriptor DESCRIPTOR = ServiceDescriptor.of(BuiltInMethods.class);
 
     String ECHO = "$echo";
 
-    /** Whether the method calls another method, which its first argument names. */
+    /** Whether the method is generic: it calls another method, whose name is its first argument. */
     static boolean isGeneric(MethodDescriptor method) {
         return method.service() == DESCRIPTOR && !method.name().equals(ECHO);
     }
@@ -29,8 +29,8 @@ public interface BuiltInMethods {
     /**
      * Calls a method by name, with beans as maps.
      *
-     * @param types Java names of the parameter types; null if the name is sufficient
-     * @throws GenericException instead of any exception of the method
+     * @param types the Java names of the parameter types; null if the name is sufficient
+     * @throws GenericException instead of every exception of the called method
      */
     @Nullable
     Object $invoke(String method, String @Nullable [] types, Object[] arguments) throws GenericException;

@@ -11,21 +11,22 @@ public interface CallHandler {
     /** Counts a call that the transport itself has refused and answered. Runs on an event loop. */
     void refused(Refusal reason);
 
-    /** The exported services, for transports that must know the method before the message has arrived. */
+    /** The exported services. Transports that must know the method before the message has arrived use them. */
     ServiceLookup services();
 
-    /** Whether callers need a token or the consent of an authorizer. */
+    /** Whether callers need a token or the permission of an authorizer. */
     boolean asksWhoCalls();
 
     /**
-     * Whether there are authorizers, which need a worker. Until they have agreed, a transport must not reveal which
-     * services exist. It passes a call of an unknown service to the authorizers like any other call.
+     * Whether there are authorizers, which run on a worker. Until they have allowed a call, a transport must not
+     * reveal which services exist. A transport therefore passes calls to unknown services to the authorizers like any
+     * other call.
      */
     boolean asksAuthorizers();
 
     /**
-     * The accepted tokens, for transports that know the token of a call before its body. They need not wait for the
-     * body of an unauthorized caller.
+     * The accepted tokens. Transports that know the token of a call before its body need not wait for the body of an
+     * unauthorized caller.
      */
     AcceptedTokens tokens();
 }

@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.Metadata;
 
-/** A token in the form of one protocol: an attachment or a header of every call. Immutable. */
+/** A token as one protocol sends it: an attachment or a header of every call. Immutable. */
 public final class CallToken {
 
     private final String name;
@@ -13,17 +13,17 @@ public final class CallToken {
         this.value = value;
     }
 
-    /** Creates a token in the form that Dubbo's providers expect. */
+    /** Creates the attachment that Dubbo's providers expect. */
     public static CallToken attachment(Token token) {
         return new CallToken(AcceptedTokens.ATTACHMENT, token.reveal());
     }
 
-    /** Creates a token in the form that HTTP servers expect. */
+    /** Creates the header that HTTP servers expect. */
     public static CallToken bearer(Token token) {
         return new CallToken(AcceptedTokens.AUTHORIZATION, "Bearer " + token.reveal());
     }
 
-    /** Adds the token to a call, unless the call already has a value with this name. */
+    /** Adds the token to a call, unless the call already has an attachment or header with this name. */
     public void addTo(Metadata metadata) {
         if (!metadata.contains(name)) {
             metadata.add(name, value);

@@ -3,44 +3,44 @@ package tern.rpc.transport;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * The connection to one endpoint. It connects in the background and reconnects after every loss until it is closed.
+ * The connection to one endpoint. It connects in the background, and reconnects after every loss until it is closed.
  * Thread-safe. No method blocks.
  */
 public interface ClientConnection extends AutoCloseable {
 
     Endpoint endpoint();
 
-    /** Whether calls are sent at once. Only reads a flag. */
+    /** Whether calls are sent at once. This method only reads a flag. */
     boolean isAvailable();
 
-    /** Whether calls wait for an attempt to connect that is in progress. */
+    /** Whether an attempt to connect is in progress, for which calls wait. */
     boolean isConnecting();
 
-    /** The reason why the last attempt failed or the connection was lost; empty if there is none. */
+    /** The reason why the last attempt to connect failed or the connection was lost; empty if neither happened. */
     String lastFailure();
 
     /** The number of calls that have no answer yet. */
     int inFlight();
 
-    /** The bytes of requests that wait for the sockets. */
+    /** The number of request bytes that wait to be written to sockets. */
     long queuedBytes();
 
     /** The number of answers since the start that arrived after their calls had ended. */
     long lateAnswers();
 
     /**
-     * Encodes the request on the calling thread and queues it. If the caller waits ({@link PendingCall#await}), its
-     * thread may send the request instead. The pending call always completes exactly once: with an answer, at its
+     * Encodes the request on the calling thread and queues it. If the caller blocks in {@link PendingCall#await}, its
+     * thread may send the request itself. The pending call always completes exactly once: with an answer, at its
      * deadline, or with a failure.
      */
     void send(PendingCall call);
 
     /**
-     * Starts a streaming call. If the method takes one request, the arguments of the call are sent as this request;
-     * otherwise the caller sends the requests. The pending call completes at the end of the call: after the last
-     * message with an answer that has no value, or with a failure. If the pending call is failed, the stream also ends
-     * at the server, even before this method returns. Messages and the end are delivered in order on the event loop.
-     * The completion runs on the pending call's executor.
+     * Starts a streaming call. If the method takes a single request, the arguments of the call are sent as this
+     * request; otherwise the caller sends the requests. The pending call completes at the end of the call: after the
+     * last message with an answer that has no value, or with a failure. If the caller fails the pending call, the
+     * stream also ends at the server, even before this method returns. Messages and the end are delivered in order on
+     * the event loop. The completion runs on the executor of the pending call.
      *
      * @throws tern.rpc.RpcException if the stream cannot be opened; the pending call then does not complete.
      *     UNIMPLEMENTED if the protocol has no streams
@@ -48,15 +48,15 @@ public interface ClientConnection extends AutoCloseable {
     ClientStream open(PendingCall call, ClientStream.Receiver receiver);
 
     /**
-     * Whether the server has ever sent something. A process that only accepts connections may be frozen. True if this
-     * is unknown.
+     * Whether the server has sent anything on this connection. A process that only accepts connections may be frozen.
+     * Returns true if this is unknown.
      */
     default boolean wasHeard() {
         return true;
     }
 
     /**
-     * Whether bytes of the server have arrived after this time.
+     * Whether bytes from the server have arrived after the given time.
      *
      * @param nanos a time on the clock of {@link System#nanoTime()}
      * @return false if this is unknown
@@ -66,27 +66,27 @@ public interface ClientConnection extends AutoCloseable {
     }
 
     /**
-     * Asks the server for a sign of life, which {@link #isHeardAfter} then reports. Does nothing if that is impossible,
-     * or if an earlier probe is still unanswered.
+     * Sends a ping to the server, so that {@link #isHeardAfter} shows whether the server is alive. Does nothing if the
+     * protocol has no ping, or if an earlier ping is not yet answered.
      */
     default void probe() {}
 
     /**
-     * Starts an attempt to connect if there is no connection and no attempt is running. The connection limits the rate
-     * of such attempts, so this may be called often. Calls do not wait for the attempt.
+     * Starts an attempt to connect if there is no connection and no attempt is in progress. The connection limits the
+     * rate of these attempts, so this method may be called often. Calls do not wait for the attempt.
      */
     default void connectSoon() {}
 
     /**
-     * The time until the connection starts its next attempt to connect by itself.
+     * The time until the connection starts its next attempt to connect on its own.
      *
-     * @return in nanoseconds; negative if no attempt is planned, or if this is not known
+     * @return the time in nanoseconds; negative if no attempt is planned or the time is unknown
      */
     default long untilNextAttemptNanos() {
         return -1;
     }
 
-    /** Fails pending calls and stops connecting. */
+    /** Fails pending calls and closes the connection for good. */
     @Override
     void close();
 }

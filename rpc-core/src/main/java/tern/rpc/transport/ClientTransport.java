@@ -8,7 +8,7 @@ import tern.rpc.endpoint.Endpoint;
 /** Creates connections of one protocol. Thread-safe. */
 public interface ClientTransport extends AutoCloseable {
 
-    /** The name of the protocol in an address, such as {@code dubbo}. */
+    /** The name of the protocol, as in addresses: {@code dubbo}. */
     String protocol();
 
     /**
@@ -19,15 +19,15 @@ public interface ClientTransport extends AutoCloseable {
     void prepare(ServiceDescriptor service);
 
     /**
-     * Starts to connect and returns at once.
+     * Starts to connect. Does not block.
      *
      * @param connections the number of sockets to keep open; 1 or more
-     * @param tls keys and trusted certificates, read for every new socket; null for those of the transport, which may
-     *     use no TLS
+     * @param tls supplies keys and trusted certificates for every new socket; null for those of the transport, which
+     *     may use no TLS
      */
     ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls);
 
-    /** The form in which the protocol sends a token. */
+    /** Returns the token as the protocol sends it. */
     default CallToken carry(Token token) {
         return CallToken.attachment(token);
     }

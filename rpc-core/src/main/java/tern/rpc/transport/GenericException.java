@@ -5,15 +5,15 @@ import tern.rpc.Thrown;
 import tern.rpc.WireName;
 
 /**
- * The failure of a generic call as text, because such a caller has no exception classes. On the dubbo protocol it has
- * the class name that Dubbo uses (docs/wire-protocol.md 1.9).
+ * The failure of a generic call as text, because generic callers have no exception classes. On the dubbo protocol, the
+ * exception has the class name that Dubbo uses (docs/wire-protocol.md 1.9).
  */
 @WireName(GenericException.WIRE_NAME)
 public final class GenericException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** The class name on the wire. */
+    /** The class name of the exception on the wire. */
     public static final String WIRE_NAME = "com.alibaba.dubbo.rpc.service.GenericException";
 
     private final String exceptionClass;

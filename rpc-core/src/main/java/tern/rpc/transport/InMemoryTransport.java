@@ -23,13 +23,14 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Connects client and server in one process without sockets, for tests, and for warming up a call path before the first
- * real call. Arguments and results pass through the serializer as on a socket. Give the same object to a client and to
- * a server, either as the server's transport or by {@link tern.rpc.server.RpcServer#serve}. Thread-safe.
+ * Connects a client and a server in one process without sockets, for tests, and to warm up a call path before the
+ * first real call. The serializer encodes and decodes arguments and results as on a socket. Pass the same object to a
+ * client and to a server, either as the server's transport or with {@link tern.rpc.server.RpcServer#serve}.
+ * Thread-safe.
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 
-    /** The name of the protocol in addresses and meters. */
+    /** The name of the in-memory protocol in addresses and meters. */
     public static final String PROTOCOL = "local";
 
     private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // see docs/limits.md
@@ -46,20 +47,20 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private final boolean sweepsItself;
     private final @Nullable Consumer<InMemoryTransport> starter;
     private volatile @Nullable CallHandler handler;
-    private @Nullable ScheduledExecutorService timer; // guarded by this; null unless started
+    private @Nullable ScheduledExecutorService timer; // guarded by this; null while the transport is not started
     private volatile boolean draining;
     private volatile boolean closed;
 
-    /** Creates a transport for messages of up to 8 MiB. A separate thread watches the deadlines. */
+    /** Creates a transport for messages of up to 8 MiB. A separate thread monitors the deadlines. */
     public InMemoryTransport(Serializer serializer) {
         this(serializer, DEFAULT_MESSAGE_BYTES, null);
     }
 
     /**
-     * Creates a transport with one limit for requests and answers.
+     * Creates a transport with the same limit for requests and answers.
      *
-     * @param maxMessageBytes the largest request and the largest answer
-     * @param starter as in the other constructor
+     * @param maxMessageBytes the maximum size of a request and of an answer
+     * @param starter starts a server for a call that finds none; null for none
      */
     public InMemoryTransport(
             Serializer serializer, int maxMessageBytes, @Nullable Consumer<InMemoryTransport> starter) {
@@ -67,13 +68,13 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
-     * Creates a transport. A separate thread watches the deadlines.
+     * Creates a transport. A separate thread monitors the deadlines.
      *
-     * @param maxRequestBytes the largest request
-     * @param maxResponseBytes the largest answer
-     * @param starter runs on the caller's thread if a call finds no server. It must make a server serve this transport
-     *     ({@link tern.rpc.server.RpcServer#serve}), or throw the {@link RpcException} of the call. It may run several
-     *     times, and in several threads concurrently. Null for none
+     * @param maxRequestBytes the maximum size of a request
+     * @param maxResponseBytes the maximum size of an answer
+     * @param starter runs on the caller's thread if a call finds no server; null for none. It must make a server serve
+     *     this transport ({@link tern.rpc.server.RpcServer#serve}), or throw the {@link RpcException} with which the
+     *     call fails. It may run several times, and on several threads concurrently
      */
     public InMemoryTransport(
             Serializer serializer,
@@ -87,8 +88,8 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
-     * Creates a transport with a clock that a test controls. Deadlines take effect when the test calls {@link
-     * #sweep()}.
+     * Creates a transport with a clock that a test controls. Calls whose deadline has passed end when the test calls
+     * {@link #sweep()}.
      */
     public InMemoryTransport(Serializer serializer, NanoClock clock) {
         this.codec = new MemoryCodec(serializer, DEFAULT_MESSAGE_BYTES, DEFAULT_MESSAGE_BYTES);
@@ -108,7 +109,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
-     * Starts the transport, possibly after an earlier close.
+     * Starts the transport, also after it was closed.
      *
      * @throws IllegalStateException if the transport is already started
      */
@@ -136,7 +137,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         draining = true;
     }
 
-    /** 1 while calls are in flight, otherwise 0. */
+    /** Returns 1 while calls are in flight, otherwise 0. */
     @Override
     public int connections() {
         return inFlight() == 0 ? 0 : 1;
@@ -152,7 +153,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         return (int) calls.stream().filter(MemoryCall::isOpen).count();
     }
 
-    /** The size of stream messages in both directions that were neither decoded nor discarded. */
+    /** The size of all stream messages, in both directions, that were neither decoded nor discarded yet. */
     @Override
     public long queuedBytes() {
         return unreadBytes.get();
@@ -265,9 +266,9 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
 
         /**
-         * The server that handles the call.
+         * Returns the server that handles the call.
          *
-         * @throws RpcException if there is none
+         * @throws RpcException if there is no server
          */
         private CallHandler server(PendingCall pending) {
             if (handler == null && starter != null && isAvailable()) {
@@ -281,7 +282,9 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
 
         /**
-         * @throws RpcException if the transport was closed meanwhile, because nothing else would end the call
+         * Registers a call as received.
+         *
+         * @throws RpcException if the transport was closed in the meantime, because nothing else would end the call
          */
         private void received(MemoryCall call, PendingCall pending) {
             calls.add(call);
@@ -332,7 +335,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
     }
 
-    /** The answer of a one-way call. */
+    /** The answer of a one-way call, which has no value. */
     private static final class NoAnswer implements Answer {
 
         @Override

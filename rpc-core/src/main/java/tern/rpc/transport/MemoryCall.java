@@ -22,14 +22,14 @@ import tern.rpc.limit.Share;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 
-/** An in-memory call as the server sees it, connected to the client's half. Thread-safe. */
+/** The server's half of an in-memory call. It passes answers directly to the client's half. Thread-safe. */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
-    /** Tracks the calls in flight. */
+    /** Is notified of calls that end or are answered too late. */
     interface Owner {
         void over(MemoryCall call);
 
-        /** Counts an answer that arrives after the end of its call. */
+        /** Counts an answer that arrives after its call has ended. */
         void late();
     }
 
@@ -43,7 +43,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     private final long receivedNanos;
     private final Share share;
     private final AtomicBoolean answered = new AtomicBoolean();
-    private final @Nullable MemoryStream serverEnd; // set if and only if the client's end is set
+    private final @Nullable MemoryStream serverEnd; // null exactly if clientEnd is null
     private final @Nullable MemoryStream clientEnd;
     private volatile @Nullable Metadata sentHeaders;
     private volatile ClientStream.@Nullable Receiver client;
@@ -53,7 +53,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**
      * @param arguments the encoded arguments; empty for a stream of requests
-     * @param share the share of its connection
+     * @param share the share of the connection
      * @param unread see {@link MemoryStream}
      */
     MemoryCall(
@@ -88,7 +88,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Starts a streaming call on the client. */
+    /** Starts the client's half of a streaming call. */
     ClientStream open(ClientStream.Receiver receiver) {
         MemoryStream end = clientEnd;
         if (end == null) {
@@ -158,12 +158,15 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** The method's name. For a generic call, it is the first argument. */
+    /** Returns the name of the called method. For a generic call, the name is the first argument. */
     private String nameOf(MethodDescriptor sent) {
         return BuiltInMethods.isGeneric(sent) ? codec.firstText(arguments) : sent.name();
     }
 
-    /** Finds the server's method by name, as on a socket, because the two sides may have different interfaces. */
+    /**
+     * Finds the method of the server by its name, as on a socket, because client and server may use different
+     * interfaces.
+     */
     private static MethodDescriptor methodOf(ServiceDescriptor service, MethodDescriptor sent) {
         if (sent.service() == service || sent.service() == BuiltInMethods.DESCRIPTOR) {
             return sent;
@@ -237,9 +240,9 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         Metadata trailers = metadata.copy();
         if (failure instanceof RpcException rpc) {
             boolean asItIs =
-                    rpc.getCause() == null && trailers.isEmpty(); // a cause stays on the server, as on a socket
+                    rpc.getCause() == null && trailers.isEmpty(); // the cause of a failure is not sent, as on a socket
             answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
-        } else if (serverEnd != null) { // as on a socket, streams do not transmit exceptions
+        } else if (serverEnd != null) { // exceptions are not sent on streams, as on a socket
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());
             answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
         } else {
@@ -248,8 +251,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     /**
-     * Copies a failure without its stack trace. An overloaded server refuses many calls, and a stack trace costs more
-     * than a call.
+     * Copies a failure without the server's stack trace. For RESOURCE_EXHAUSTED, the copy has no stack trace at all:
+     * an overloaded server refuses many calls, and a stack trace costs more than a call.
      */
     private static RpcException copy(RpcException failure, Metadata trailers) {
         return failure.code() == StatusCode.RESOURCE_EXHAUSTED
@@ -284,13 +287,13 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Called when the client has cancelled the call. */
+    /** Called when the client has ended the call without an answer. */
     @Override
     public void abandoned(PendingCall call) {
         hangUp();
     }
 
-    /** Cancels the server's half if the call was cancelled before it was sent. */
+    /** Ends the server's half if the client cancelled the call before it was sent. */
     void hangUpIfFailed() {
         if (pending.hasFailed()) {
             hangUp();
@@ -330,7 +333,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         watcher = newWatcher;
         untilNanos = until;
         if (hungUp) {
-            newWatcher.disconnected(); // the call may have been lost before this watcher was set
+            newWatcher.disconnected(); // the call may have ended before this watcher was set
         }
     }
 
@@ -344,14 +347,17 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Ends the connection between client and server. */
+    /** Ends the call as a lost connection would. */
     void disconnect() {
         hangUp();
         pending.fail(
                 RpcException.refusal(StatusCode.UNAVAILABLE, pending + ": the connection was closed", Executed.MAYBE));
     }
 
-    /** An encoded result, an encoded exception (failure and bytes), or a failure of the framework (failure only). */
+    /**
+     * An answer: an encoded result; an encoded exception, in which case {@code failure} is set too; or only the
+     * failure, without bytes, if Tern itself refused or failed the call.
+     */
     private final class Bytes implements Answer {
 
         private final byte[] bytes;
@@ -382,7 +388,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
         @Override
         public void discard() {
-            // only heap memory, nothing to release
+            // The bytes are on the heap, so there is nothing to release.
         }
     }
 }

@@ -20,8 +20,8 @@ final class MemoryCodec {
     private final int maxResponseBytes;
 
     /**
-     * @param maxRequestBytes maximum size of a request
-     * @param maxResponseBytes maximum size of an answer
+     * @param maxRequestBytes the maximum size of a request
+     * @param maxResponseBytes the maximum size of an answer
      */
     MemoryCodec(Serializer serializer, int maxRequestBytes, int maxResponseBytes) {
         this.maxRequestBytes = maxRequestBytes;
@@ -78,7 +78,7 @@ final class MemoryCodec {
     /**
      * Decodes the arguments of a call.
      *
-     * @throws SerializationException if they cannot be decoded
+     * @throws SerializationException if the arguments cannot be decoded
      */
     @SuppressWarnings("NullAway") // arguments may be null
     Object[] decodeAll(byte[] bytes, ServiceDescriptor service, MethodDescriptor method) {
@@ -91,7 +91,10 @@ final class MemoryCodec {
         return values;
     }
 
-    /** Decodes only the first of several encoded values, which is text. The other values are not created. */
+    /**
+     * Decodes only the first of several encoded values, which must be a string. No objects are created for the other
+     * values.
+     */
     String firstText(byte[] bytes) {
         Coder coder = coders.take();
         coder.reader().start(bytes, 0, bytes.length);
@@ -103,7 +106,7 @@ final class MemoryCodec {
     /**
      * Decodes one value.
      *
-     * @throws SerializationException if it cannot be decoded
+     * @throws SerializationException if the value cannot be decoded
      */
     @Nullable
     Object decode(byte[] bytes, MethodDescriptor method, ValueType type) {

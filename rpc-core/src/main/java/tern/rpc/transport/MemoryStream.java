@@ -16,18 +16,18 @@ import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * One end of an in-memory stream. Messages of the peer wait here until they are requested. The receiver gets its
- * callbacks one after another, on the thread of the sender. Thread-safe.
+ * One end of an in-memory stream. Messages from the peer wait in this object until they are requested. The receiver
+ * gets one callback at a time, on the thread of the sender. Thread-safe.
  */
 final class MemoryStream implements ClientStream {
 
     /** An end is not ready while at least this many bytes wait at its peer, as on Triple. */
     private static final long READY_BYTES = 32 << 10;
 
-    /** No message may be sent while more bytes than this wait at the peer. */
+    /** Sending a message fails while more bytes than this wait at the peer. */
     private static final long MAX_BYTES = 64 << 20;
 
-    /** Number of bytes added for each message, so that empty messages also count. */
+    /** Number of bytes that are added for each message, so that empty messages also count. */
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final MemoryCodec codec;
@@ -35,22 +35,23 @@ final class MemoryStream implements ClientStream {
     private final MethodDescriptor method;
     private final ValueType type;
     private final AtomicLong unread;
-    // events that are delivered without a request
+    // Events that are delivered even if no message was requested.
     private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>();
     private final Queue<Object> items =
-            // each element is a Bytes, or a Runnable that keeps its place among the messages
+            // Each element is a message (Bytes) or an action (Runnable), which runs after the earlier messages were
+            // delivered.
             new ConcurrentLinkedQueue<>();
     private final AtomicLong credit = new AtomicLong();
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicLong sentBytes = new AtomicLong();
-    // number of pending steps; the thread that increments it to 1 delivers
+    // Number of pending deliveries. The thread that increments it to 1 makes all of them.
     private final AtomicInteger work = new AtomicInteger();
     private volatile @Nullable MemoryStream peer;
     private volatile MessageStream.@Nullable Receiver receiver;
     private volatile boolean closed;
 
     /**
-     * @param type the type of the received messages
+     * @param type the type of received messages
      * @param unread counts the bytes of received messages that were neither decoded nor discarded
      */
     MemoryStream(MemoryCodec codec, MessageKind sent, MethodDescriptor method, ValueType type, AtomicLong unread) {
@@ -143,7 +144,7 @@ final class MemoryStream implements ClientStream {
         deliver();
     }
 
-    /** Ends the stream. Waiting messages are discarded, and later ones are dropped. */
+    /** Ends the stream. Waiting messages are discarded, and later messages are dropped. */
     void close() {
         closed = true;
         deliver();

@@ -3,12 +3,12 @@ package tern.rpc.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A received message of a stream that is not yet decoded. Either {@link #decode} or {@link #discard} is called, exactly
- * once. {@link #bytes} may only be called before that.
+ * A received message of a stream that is not yet decoded. Exactly one of {@link #decode} and {@link #discard} is
+ * called, and only once. {@link #bytes} may only be called before that.
  */
 public interface Message {
 
-    /** The size of the message on the wire, in bytes. */
+    /** The encoded size of the message in bytes. */
     int bytes();
 
     /**

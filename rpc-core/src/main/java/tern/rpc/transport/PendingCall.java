@@ -14,16 +14,16 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * One attempt of a call. It completes once: with an answer, a failure, at its deadline or by cancellation. Any thread
- * may complete it. Later completions are discarded. A caller either waits in {@link #await()} and decodes the answer
- * itself, or gets the answer through a {@link Completion} on the call's executor.
+ * One attempt of a call. It completes once: with an answer, with a failure, at its deadline or by cancellation. Any
+ * thread may complete it. Later completions are discarded. A caller either blocks in {@link #await()} and decodes the
+ * answer itself, or gets the answer through a {@link Completion} on the call's executor.
  */
 public final class PendingCall implements Runnable {
 
-    /** Is notified of the end of an asynchronous call. */
+    /** Is notified when an asynchronous call has ended. */
     @FunctionalInterface
     public interface Completion {
-        /** Called when the call has ended. Exactly one of the two arguments is null. */
+        /** Called when the call has ended. Exactly one of the two arguments is not null. */
         void completed(@Nullable Response response, @Nullable Throwable failure);
     }
 
@@ -37,21 +37,24 @@ public final class PendingCall implements Runnable {
         }
     }
 
-    /** Is notified when a call ends without an answer, and then informs the server. */
+    /**
+     * The connection of a call. It is notified when the call ends without an answer, and then cancels the call on the
+     * server.
+     */
     @FunctionalInterface
     public interface Carrier {
         /** Called when the call has ended without an answer. Runs once, on the thread that ended the call. */
         void abandoned(PendingCall call);
 
         /**
-         * Called when the caller starts to wait, so that its thread may read the answer from the socket. Runs once on
-         * that thread, unless the call has already ended.
+         * Called when the caller starts to wait, so that its thread may read the answer from the socket itself. Runs
+         * once on the thread of the caller, unless the call has already ended.
          */
         default void awaited(PendingCall call) {}
 
         /**
-         * Whether this connection accepts no more calls, so the next attempt must use another one. Any thread may call
-         * this.
+         * Whether this connection has stopped accepting calls, so that the next attempt must use another connection.
+         * Any thread may call this.
          */
         default boolean isGone() {
             return false;
@@ -72,7 +75,7 @@ public final class PendingCall implements Runnable {
 
     /**
      * @param oneWay whether the call ends as soon as its bytes are passed to the socket
-     * @param completion runs on the call's executor; null for a caller that waits
+     * @param completion runs on the call's executor; null if the caller blocks in {@link #await()}
      */
     public PendingCall(Invocation call, boolean oneWay, long startedNanos, @Nullable Completion completion) {
         this.call = call;
@@ -85,7 +88,7 @@ public final class PendingCall implements Runnable {
         return call;
     }
 
-    /** Whether the caller waits in {@link #await()}. */
+    /** Whether the caller blocks in {@link #await()} instead of using a {@link Completion}. */
     public boolean isAwaited() {
         return completion == null;
     }
@@ -94,12 +97,12 @@ public final class PendingCall implements Runnable {
         return oneWay;
     }
 
-    /** The start of the attempt. */
+    /** The time at which the attempt started. */
     public long startedNanos() {
         return startedNanos;
     }
 
-    /** The request id of the call on its connection. */
+    /** The request id that identifies the call on its connection. */
     public long id() {
         return id;
     }
@@ -113,18 +116,18 @@ public final class PendingCall implements Runnable {
         this.carrier = connection;
     }
 
-    /** Whether the connection of the attempt accepts no more calls; false if there is no connection. */
+    /** Whether the connection of the attempt has stopped accepting calls; false if the attempt has no connection. */
     public boolean isCarrierGone() {
         Carrier current = carrier;
         return current != null && current.isGone();
     }
 
-    /** Records that the request is being passed to the socket, so the server may run it. */
+    /** Records that the request is being passed to the socket, so that the server may run it. */
     public void sent() {
         sent = true;
     }
 
-    /** Whether the server may have seen the request. */
+    /** Whether the server may have received the request. */
     public boolean wasSent() {
         return sent;
     }
@@ -133,14 +136,14 @@ public final class PendingCall implements Runnable {
         return outcome != null;
     }
 
-    /** Whether the call ended without an answer. */
+    /** Whether the call has ended without an answer. */
     public boolean hasFailed() {
         return outcome instanceof RpcException;
     }
 
     /**
-     * Records that all bytes of the answer have arrived, even if some messages are not delivered yet. A loss of the
-     * connection no longer affects the call. Runs on an event loop.
+     * Records that all bytes of the answer have arrived, even if some messages are not delivered yet. If the
+     * connection is lost after that, the call does not fail. Runs on an event loop.
      */
     public void answerIsHere() {
         answerHere = true;
@@ -150,7 +153,11 @@ public final class PendingCall implements Runnable {
         return answerHere;
     }
 
-    /** Completes the call with an answer. The answer is discarded if the call is already complete. */
+    /**
+     * Completes the call with an answer.
+     *
+     * @return false if the call was already complete; the answer is then discarded
+     */
     public boolean answer(Answer answer) {
         if (finish(answer)) {
             return true;
@@ -159,7 +166,11 @@ public final class PendingCall implements Runnable {
         return false;
     }
 
-    /** Completes the call with a failure. */
+    /**
+     * Completes the call with a failure.
+     *
+     * @return false if the call was already complete
+     */
     public boolean fail(RpcException failure) {
         if (!finish(failure)) {
             return false;
@@ -191,11 +202,11 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Waits for the end of the call and decodes the answer on this thread. It has no timeout, because the connection
-     * fails the call at its deadline.
+     * Blocks until the call ends, and decodes the answer on this thread. There is no timeout here, because the
+     * connection fails the call at its deadline.
      *
-     * @throws Throwable the exception of the method, or an {@link RpcException}; CANCELLED if the thread was
-     *     interrupted. The interrupt flag is then set again
+     * @throws Throwable the exception of the method, or an {@link RpcException}. If the thread is interrupted, the
+     *     exception is CANCELLED, and the interrupt flag is set again
      */
     public Response await() throws Throwable {
         Carrier current = carrier;
@@ -232,8 +243,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Rejects a null result for a primitive type. The provider may have been compiled against another version of the
-     * interface, with a wrapper class as result.
+     * Throws an exception if the result is null but its type is primitive. The provider may have been compiled against
+     * another version of the interface, in which the result has a wrapper class.
      */
     private void checkMayBeNull() {
         Class<?> declared = call.method().result().raw();

@@ -11,9 +11,9 @@ import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Creates the exceptions for failures in a server's answer. Their stack trace has one frame for the server, followed by
- * the caller's code. The frames that decoded the answer are left out. An {@link Error} of the server and an exception
- * whose class exists only there become an {@link RpcException}.
+ * Creates the exceptions for failures in the answer of a server. Their stack trace has one frame for the server,
+ * followed by the frames of the caller's code. It does not contain the frames that decoded the answer. An
+ * {@link Error} of the server and an exception whose class exists only on the server become an {@link RpcException}.
  */
 public final class RemoteFailures {
 
@@ -23,8 +23,8 @@ public final class RemoteFailures {
             Pattern.compile(".*\\(logged by the server as [0-9a-f]{8}\\)", Pattern.DOTALL);
 
     /**
-     * The messages that Tern, Dubbo and the gRPC libraries send if an existing service lacks a method. Only the text
-     * distinguishes this case.
+     * The messages that Tern, Dubbo and the gRPC libraries send if a service exists but lacks the method. Only the
+     * text distinguishes this case from a missing service.
      */
     private static final Pattern MISSING_METHOD =
             Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);
@@ -32,18 +32,18 @@ public final class RemoteFailures {
     private RemoteFailures() {}
 
     /**
-     * Whether the text of an UNIMPLEMENTED failure means a missing method, rather than a missing service, group or
-     * version.
+     * Whether the text of an UNIMPLEMENTED failure means that only the method is missing, and not the service, group
+     * or version.
      */
     public static boolean isMissingMethod(String text) {
         return MISSING_METHOD.matcher(text).find();
     }
 
     /**
-     * The message of the plain {@link RuntimeException} that replaces an exception whose class callers do not have.
-     * Callers that use Tern recognize this form, and callers that use Dubbo can read it.
+     * Returns the message of the plain {@link RuntimeException} that replaces an exception whose class callers do not
+     * have. Tern clients recognize this format, and Dubbo clients can read the exception.
      *
-     * @param what the class name, with the message if it may be sent
+     * @param what the class name, with the message if the message may be sent
      * @param id the id in the server's log
      */
     public static String foreignText(String what, int id) {
@@ -63,7 +63,7 @@ public final class RemoteFailures {
         return FOREIGN.matcher(text).matches();
     }
 
-    /** The exception to throw for an exception that was decoded from an answer. */
+    /** Returns the exception to throw for an exception that was decoded from an answer. */
     public static Throwable thrown(Invocation call, Endpoint endpoint, Throwable read) {
         String where = call + " at " + endpoint;
         Throwable told = read;
@@ -81,7 +81,7 @@ public final class RemoteFailures {
         return withTrace(told, remoteFrames(read), call, endpoint);
     }
 
-    /** The exception to throw for a failure with a code and a text. */
+    /** Returns the exception to throw for a failure with a status code and a text. */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         String text = failure.status().description();
         RpcException named = failure.code() == StatusCode.UNKNOWN && isForeignText(text)
@@ -95,13 +95,13 @@ public final class RemoteFailures {
                 : failure;
         RpcException told = TimeOuts.answered(call, endpoint, named);
         if (told.code() == StatusCode.RESOURCE_EXHAUSTED) {
-            return told; // refusals are frequent if a server is overloaded, and a stack trace costs more than a call
+            return told; // an overloaded server refuses many calls, and a stack trace costs more than a call
         }
         withTrace(told, new StackTraceElement[0], call, endpoint);
         return told;
     }
 
-    /** The exception to throw for a failure. Its text begins with the call and the address. */
+    /** Returns the exception to throw for a failure. Its text begins with the call and the address. */
     public static RpcException answered(Invocation call, Endpoint endpoint, Status status, Executed executed) {
         String text = status.description();
         return answered(
@@ -115,8 +115,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * The stack frames that the server sent, if {@code rpc.server.exception-frames} is set. Otherwise decoders leave
-     * the trace empty.
+     * Returns the stack frames that the server sent, which it does only if {@code rpc.server.exception-frames} is set.
+     * Otherwise the stack trace is empty.
      */
     private static StackTraceElement[] remoteFrames(Throwable read) {
         return Thrown.trace(read);
@@ -135,8 +135,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * The index of the first frame after the service's proxy. Returns the length if this thread has no such frame, as
-     * in asynchronous calls.
+     * Returns the index of the first frame after that of the service's proxy. Returns the number of frames if the
+     * stack of this thread contains no proxy, as for asynchronous calls.
      */
     private static int firstOfCaller(StackTraceElement[] frames) {
         for (int i = 0; i < frames.length; i++) {

@@ -11,8 +11,8 @@ import tern.rpc.ServerContext;
 import tern.rpc.limit.Share;
 
 /**
- * One call received by a transport. It is answered exactly once: only the first call of {@link #reply} or {@link #fail}
- * has an effect. Thread-safe.
+ * One call that a transport has received. It is answered exactly once: only the first call of {@link #reply} or
+ * {@link #fail} has an effect. Thread-safe.
  */
 public interface ServerCall extends ServerContext.Exchange {
 
@@ -24,58 +24,66 @@ public interface ServerCall extends ServerContext.Exchange {
         return null;
     }
 
-    /** A method with the called name; null if the transport does not know it before the request is decoded. */
+    /**
+     * A method with the name of the called method; null if the transport does not know it before the request is
+     * decoded.
+     */
     default @Nullable MethodDescriptor namedMethod() {
         return null;
     }
 
-    /** The deadline; none if the transport does not know it before the request is decoded. */
+    /**
+     * The deadline of the call; {@link Deadline#none()} if the transport does not know it before the request is
+     * decoded.
+     */
     default Deadline deadline() {
         return Deadline.none();
     }
 
     /**
-     * The share of the call's tenant, such as its connection. Always returns the same object; null if tenants do not
-     * matter.
+     * The share of the call's tenant, such as its connection; null if tenants do not matter. Always returns the same
+     * object.
      */
     default @Nullable Share share() {
         return null;
     }
 
     /**
-     * Called when the caller has been authenticated and admitted, if authentication is required. The limits for unknown
-     * callers then no longer apply to the connection.
+     * Called when the caller has been authenticated and admitted, if authentication is required. After that, the
+     * limits for unknown callers no longer apply to the connection.
      */
     default void callerIsKnown() {
-        // nothing to do if connections do not matter
+        // Does nothing by default, for transports whose limits do not depend on authentication.
     }
 
     /**
-     * Decodes the request, once, on a worker thread. Unless the admission is open, it is asked after the head of the
-     * call is known and before any argument is created.
+     * Decodes the request, once, on a worker thread. Unless the admission is open, the transport calls
+     * {@link Admission#admit} when it knows service, method, metadata and caller, before it creates any argument.
      *
-     * @throws tern.rpc.RpcException if the call is not admitted, the service or method does not exist, or the arguments
-     *     cannot be decoded
+     * @throws tern.rpc.RpcException if the call is not admitted, the service or method does not exist, or the
+     *     arguments cannot be decoded
      */
     Invocation decode(ServiceLookup services, Admission admission);
 
-    /** Admits or refuses a call. */
+    /** Decides whether a call may run. */
     interface Admission {
 
         /** Whether every call is admitted without a check. */
         boolean isOpen();
 
         /**
-         * Admits the call.
+         * Checks the call.
          *
-         * @throws tern.rpc.RpcException if the call is refused; the rest of the call must then not be decoded
+         * @throws tern.rpc.RpcException if the call is refused; the transport must then not decode the rest of the
+         *     call
          */
         void admit(CallHead call);
     }
 
     /**
-     * The messages of a streaming call. If the call takes a single request, {@link #decode} returns it, and this stream
-     * carries only the answers. If it takes many requests, {@code decode} returns an invocation without arguments.
+     * The messages of a streaming call. If the call takes a single request, {@link #decode} returns this request, and
+     * the stream carries only the answers. If the call takes a stream of requests, {@code decode} returns an
+     * invocation without arguments.
      *
      * @throws IllegalStateException for a unary call
      */
@@ -84,24 +92,24 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * Encodes the answer on the calling thread and queues it. For a streaming call, whose answers have already been
-     * sent, only the end is sent.
+     * Encodes the answer on the calling thread and queues it. For a streaming call, this sends only the end, because
+     * the answers were sent before.
      */
     void reply(Response response);
 
     /**
-     * Answers with an exception, encoded on the calling thread. An {@link tern.rpc.RpcException} becomes a status of
-     * the protocol; any other exception is sent with its type.
+     * Answers with an exception, which is encoded on the calling thread. An {@link tern.rpc.RpcException} is sent as a
+     * status of the protocol. Any other exception is sent with its type.
      */
     void fail(Throwable failure, Metadata metadata);
 
     /** Whether the caller still waits for an answer. */
     boolean isOpen();
 
-    /** Sets the watcher of the call and the time at which it is informed. */
+    /** Sets the watcher of the call, and the time at which {@link Watcher#expired} is called. */
     void watch(long untilNanos, Watcher watcher);
 
-    /** Called on an event loop when a call takes too long or its client disconnects. Must not block. */
+    /** Called on an event loop when the time of a call is over or its client disconnects. Must not block. */
     interface Watcher {
         void expired();
 

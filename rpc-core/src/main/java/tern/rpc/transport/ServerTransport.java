@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.ServiceDescriptor;
 
-/** Accepts calls. It is started once, then drained, then closed. */
+/** Accepts calls. A transport is started once, then drained, then closed. */
 public interface ServerTransport extends AutoCloseable {
 
     /**
@@ -15,14 +15,15 @@ public interface ServerTransport extends AutoCloseable {
     /**
      * Starts to accept calls.
      *
-     * @throws java.io.UncheckedIOException if the port cannot be bound; the cause is the exception of the system
+     * @throws java.io.UncheckedIOException if the port cannot be bound; its cause is the exception of the operating
+     *     system
      */
     void start(CallHandler handler);
 
-    /** The bound port, or 0 if there is none. */
+    /** The port on which the transport listens; 0 if it has no port. */
     int port();
 
-    /** Stops accepting connections and asks callers to send no further calls. Calls that still arrive are served. */
+    /** Stops accepting connections and tells clients to send no further calls. Calls that still arrive are served. */
     void drain();
 
     /** The number of connected clients. */
@@ -34,20 +35,28 @@ public interface ServerTransport extends AutoCloseable {
     /** The number of calls that have no answer yet. */
     int inFlight();
 
-    /** The bytes of answers that wait for the sockets. */
+    /** The number of answer bytes that wait to be written to sockets. */
     long queuedBytes();
 
-    /** The size of requests that are incomplete or wait for a worker, and of the headers of open requests. */
+    /**
+     * The number of request bytes that are incomplete or wait for a worker, including the headers of open requests.
+     */
     default long inboundBytes() {
         return 0;
     }
 
-    /** The size of answers that clients have not taken, because their windows or sockets are full. */
+    /**
+     * The number of answer bytes that clients have not accepted, because their flow-control windows or sockets are
+     * full.
+     */
     default long unsentBytes() {
         return 0;
     }
 
-    /** The number of streams that were ready to send but made no progress for 10 s. Only a defect can cause this. */
+    /**
+     * The number of streams that were ready to send but made no progress for 10 s. Only a defect of Tern can cause
+     * this.
+     */
     default long stalledStreams() {
         return 0;
     }

@@ -5,20 +5,20 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 
-/** The exported services. Transports need them to find the types of a call's arguments. */
+/** The exported services. Transports use them to find the types of a call's arguments. */
 public interface ServiceLookup {
 
     /**
      * Finds a service by its fully qualified name.
      *
-     * @throws tern.rpc.RpcException UNIMPLEMENTED if it is not exported under any group or version
+     * @throws tern.rpc.RpcException UNIMPLEMENTED if the service is not exported under any group or version
      */
     ServiceDescriptor service(String interfaceName);
 
     /**
-     * A method of {@link BuiltInMethods}; null if there is none with this name and descriptor.
+     * Returns a method of {@link BuiltInMethods}; null if no built-in method has this name and descriptor.
      *
-     * @throws tern.rpc.RpcException UNIMPLEMENTED if the method is switched off
+     * @throws tern.rpc.RpcException UNIMPLEMENTED if generic calls are disabled on this server
      */
     @Nullable
     MethodDescriptor builtIn(String name, String descriptor);
@@ -26,18 +26,18 @@ public interface ServiceLookup {
     /**
      * Checks that a service is exported with exactly this group and version.
      *
-     * @throws tern.rpc.RpcException UNIMPLEMENTED if it is not
+     * @throws tern.rpc.RpcException UNIMPLEMENTED if it is not exported
      */
     void require(ServiceKey key);
 
     /**
-     * The export for callers that name neither group nor version: the export without both, otherwise the one with
-     * version 1.0.0, otherwise the only one.
+     * Returns the export for callers that name neither group nor version: the export without group and version,
+     * otherwise the export with version 1.0.0 and without group, otherwise the only export.
      *
-     * @throws tern.rpc.RpcException UNIMPLEMENTED if there is none
+     * @throws tern.rpc.RpcException UNIMPLEMENTED if none of these exports exists
      */
     ServiceKey withoutGroupAndVersion(String interfaceName);
 
-    /** Whether generic calls and the echo of objects are served. */
+    /** Whether generic calls and {@code $echo} with objects are served. */
     boolean genericCalls();
 }

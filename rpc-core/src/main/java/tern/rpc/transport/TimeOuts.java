@@ -10,8 +10,8 @@ import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Creates the messages for timeouts. They are the same on every transport and contain address, time and the setting of
- * the limit.
+ * Creates the error messages for timeouts. They are the same on every transport and contain the address, the time and
+ * the setting of the limit.
  */
 public final class TimeOuts {
 
@@ -19,7 +19,7 @@ public final class TimeOuts {
 
     private TimeOuts() {}
 
-    /** The failure of a call that has no answer at its deadline. */
+    /** Returns the failure of a call that has no answer at its deadline. */
     public static RpcException late(PendingCall call, Endpoint endpoint, boolean connecting) {
         String where = connecting ? "no connection to " + endpoint : "no answer from " + endpoint;
         return RpcException.refusal(
@@ -29,17 +29,17 @@ public final class TimeOuts {
     }
 
     /**
-     * The message of a server about a method that runs beyond its deadline.
+     * Returns a server's message about a method that was still running at its deadline.
      *
-     * @param millis the time since the call was received
+     * @param millis the time since the call was received, in milliseconds
      */
     public static String stillRunning(String method, long millis) {
         return method + STILL_RUNNING + millis + " ms, when its deadline passed";
     }
 
     /**
-     * The message for the caller if a server answers DEADLINE_EXCEEDED. The server only knows the remaining time, so
-     * its number is replaced by the caller's own limit.
+     * Returns the message for the caller if a server answers DEADLINE_EXCEEDED. The server knows only the remaining
+     * time of the call, so its time is replaced with the limit that the caller set.
      *
      * @param text the message of the server
      */
@@ -52,7 +52,10 @@ public final class TimeOuts {
         return call + " at " + endpoint + ": " + told;
     }
 
-    /** The failure that a server answered with. For DEADLINE_EXCEEDED, its text names the caller's limit. */
+    /**
+     * Returns the failure with which a server answered. For DEADLINE_EXCEEDED, its text contains the limit that the
+     * caller set.
+     */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         if (failure.code() != StatusCode.DEADLINE_EXCEEDED) {
             return failure;

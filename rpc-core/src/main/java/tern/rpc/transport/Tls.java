@@ -14,13 +14,13 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys, trusted certificates and rules for TLS. The constructor checks that each key fits its certificate, each
- * protocol is safe, and each cipher exists. Immutable. Transports take a supplier and read it for every new connection,
- * so keys and trusted certificates can change while connections are open.
+ * Keys, trusted certificates and rules for TLS. The constructor checks that each key matches its certificate, that
+ * each protocol is secure, and that each cipher exists. Immutable. Transports take a supplier and call it for every
+ * new connection, so keys and trusted certificates can change while connections are open.
  *
- * @param name the source and its setting, for messages
- * @param keys the keys and certificates of a server, or of a client that has some; initialized
- * @param trust the accepted authorities; initialized, or null for the authorities that Java trusts
+ * @param name the source and its setting, for error messages
+ * @param keys the keys and certificates of this side, already initialized; null for none
+ * @param trust the accepted authorities, already initialized; null for the authorities that Java trusts
  * @param protocols TLSv1.3, TLSv1.2 or both
  * @param ciphers the Java names of the ciphers; empty for Java's defaults
  * @param clientAuth used by servers only
@@ -35,13 +35,13 @@ public record Tls(
         ClientAuth clientAuth,
         Duration handshakeTimeout) {
 
-    /** Older protocols are not secure. */
+    /** Excludes older protocols, which are not secure. */
     private static final List<String> SAFE_PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
 
-    /** Whether a server asks clients for a certificate. */
+    /** Whether a server requests a certificate from clients. */
     public enum ClientAuth {
         NONE,
-        /** Asks for a certificate and also accepts clients without one. An invalid certificate is refused. */
+        /** Requests a certificate, but also accepts clients without a certificate. Refuses an invalid certificate. */
         WANT,
         /** Refuses clients without a certificate. */
         NEED
@@ -67,7 +67,7 @@ public record Tls(
     }
 
     /**
-     * Creates settings without keys, with Java's trusted authorities, TLS 1.3 and 1.2, Java's ciphers, no client
+     * Creates settings without keys. They use Java's trusted authorities, TLS 1.3 and 1.2, Java's ciphers, no client
      * certificates, and a handshake timeout of 10 seconds.
      */
     public static Tls named(String name) {
@@ -98,7 +98,7 @@ public record Tls(
         return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    /** The certificates of this side, without those of their authorities; empty if there is no key. */
+    /** The certificates of this side, without those of their authorities; empty if there are no keys. */
     public List<X509Certificate> certificates() {
         return keys == null ? List.of() : TlsKeys.certificates(keys);
     }

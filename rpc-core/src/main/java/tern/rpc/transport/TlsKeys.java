@@ -14,13 +14,13 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the keys of key managers. Each private key must belong to its certificate. */
+/** Checks the keys of key managers. Each private key must match its certificate. */
 final class TlsKeys {
 
-    /** The names of key types in key managers and certificates. */
+    /** The names of key types that key managers and certificates use. */
     private static final List<String> KINDS = List.of("RSA", "RSASSA-PSS", "EC", "EdDSA", "DSA");
 
-    /** Signature algorithms of the usual key types. */
+    /** The signature algorithms of the common key types. */
     private static final Map<String, String> SIGNATURES =
             Map.of("RSA", "SHA256withRSA", "EC", "SHA256withECDSA", "EdDSA", "EdDSA");
 
@@ -41,8 +41,8 @@ final class TlsKeys {
     /**
      * Checks the keys.
      *
-     * @throws IllegalArgumentException if a key does not belong to its certificate, for example after a change of only
-     *     one of two files
+     * @throws IllegalArgumentException if a key does not match its certificate, for example because only one of two
+     *     files was changed
      */
     static void check(String name, KeyManagerFactory keys) {
         for (KeyManager manager : keys.getKeyManagers()) {
@@ -72,7 +72,7 @@ final class TlsKeys {
     private static void check(String name, X509Certificate certificate, @Nullable PrivateKey key) {
         String algorithm = SIGNATURES.get(certificate.getPublicKey().getAlgorithm());
         if (key == null || algorithm == null) {
-            return; // the key cannot be read, or its type is unusual
+            return; // the key cannot be read, or its type is uncommon
         }
         boolean fits;
         try {
@@ -84,7 +84,7 @@ final class TlsKeys {
             verifying.update(SIGNED);
             fits = verifying.verify(signing.sign());
         } catch (GeneralSecurityException e) {
-            fits = false; // thrown for a key of another type or size
+            fits = false; // the key and the certificate have different types or sizes
         }
         if (!fits) {
             throw new IllegalArgumentException(name + " has a private key that does not match its certificate for "

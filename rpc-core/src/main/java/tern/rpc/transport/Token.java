@@ -3,7 +3,7 @@ package tern.rpc.transport;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
-/** A secret that identifies callers. Its text appears neither in messages nor in logs. Immutable. */
+/** A secret that identifies callers. Its text appears neither in error messages nor in logs. Immutable. */
 public final class Token {
 
     private final String text;
@@ -14,25 +14,25 @@ public final class Token {
         this.bytes = text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /**
-     * @param text any text. It is checked later by {@link #isUsable}, so that no exception contains it
-     */
+    /** @param text any text; {@link #isUsable} checks it later, so that no exception contains it */
     public static Token of(String text) {
         return new Token(text);
     }
 
-    /** Whether the token can be sent in a header: it has at least one character, all of them visible ASCII. */
+    /**
+     * Whether the token can be sent in a header: it has at least one character, and all characters are visible ASCII.
+     */
     public boolean isUsable() {
         return !text.isEmpty() && text.chars().allMatch(character -> character > ' ' && character < 0x7F);
     }
 
-    /** The text, for senders only. */
+    /** The text of the token, only for sending it. */
     public String reveal() {
         return text;
     }
 
     /**
-     * Whether the text equals the token. The time of the comparison does not depend on the length of the common prefix.
+     * Whether the given text equals the token. The time of the comparison does not reveal how many characters match.
      */
     boolean matches(byte[] shown) {
         return MessageDigest.isEqual(shown, bytes);

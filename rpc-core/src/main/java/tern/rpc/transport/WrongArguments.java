@@ -9,13 +9,15 @@ import tern.rpc.ValueType;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Creates the refusals of calls whose arguments do not fit the method. They are the same on every protocol. */
+/** Creates the refusals of calls whose arguments do not match the method. They are the same on every protocol. */
 public final class WrongArguments {
 
     private WrongArguments() {}
 
     /**
-     * @param given the number of received arguments, which differs from the number of parameters
+     * Returns the refusal of a call with the wrong number of arguments.
+     *
+     * @param given the number of received arguments
      */
     public static RpcException count(MethodDescriptor method, int given) {
         int expected = method.parameters().size();
@@ -27,8 +29,8 @@ public final class WrongArguments {
     /**
      * Decodes the next argument.
      *
-     * @param index the index of the method's parameter
-     * @throws SerializationException if it cannot be decoded, or is null for a primitive type
+     * @param index the index of the parameter
+     * @throws SerializationException if the argument cannot be decoded, or is null although its type is primitive
      */
     public static @Nullable Object read(ObjectReader reader, MethodDescriptor method, int index) {
         ValueType declared = method.parameters().get(index);
@@ -41,7 +43,9 @@ public final class WrongArguments {
     }
 
     /**
-     * @param why the reason why the arguments cannot be decoded
+     * Returns the refusal of a call whose arguments cannot be decoded.
+     *
+     * @param why the exception of the decoder
      */
     public static RpcException unreadable(RuntimeException why) {
         return new RpcException(

@@ -1,4 +1,4 @@
-/** The interface between calls and bytes. Every transport implements it. */
+/** The interfaces between calls and bytes. Every transport implements them. */
 @NullMarked
 package tern.rpc.transport;
 

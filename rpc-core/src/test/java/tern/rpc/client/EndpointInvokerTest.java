@@ -30,20 +30,20 @@ import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Tls;
 
-/** Tests which connection gets a call after the first connection has refused it. */
+/** Tests which connection gets a call after the first connection refused it. */
 class EndpointInvokerTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
     private static final Endpoint TWO = new Endpoint("two", 2);
 
-    /** A service for the tests. */
+    /** The service that the tests call. */
     public interface Service {
         void call();
 
         CompletableFuture<String> later();
     }
 
-    /** A connection. The test sets its state and its reaction to calls. */
+    /** A connection whose state and reaction to calls the test sets. */
     private static final class Connection extends IdleConnection {
         private BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
         private int attempts;
@@ -107,7 +107,7 @@ class EndpointInvokerTest {
         return connections.computeIfAbsent(endpoint, Connection::new);
     }
 
-    /** Makes the endpoint refuse calls as not executed. The action runs before the failure. */
+    /** Makes the endpoint refuse calls as not executed. The action runs before each refusal. */
     private void refuses(Endpoint endpoint, StatusCode code, Runnable meanwhile) {
         connection(endpoint).taking = (connection, call) -> {
             asked.add(connection.endpoint);
@@ -182,7 +182,7 @@ class EndpointInvokerTest {
         assertThat(asked).containsExactly(ONE);
     }
 
-    /** The caller's thread may notice the failure late. */
+    /** The call must succeed even if the thread of its caller notices the failure late. */
     @Test
     void callOfALostConnectionGoesToASuccessorThatIsReadyAlready() {
         refuses(
@@ -204,7 +204,7 @@ class EndpointInvokerTest {
         };
     }
 
-    /** A carrier whose socket was lost. */
+    /** A connection whose socket was lost. */
     private static final class LostCarrier implements PendingCall.Carrier {
         @Override
         public void abandoned(PendingCall call) {
@@ -285,7 +285,7 @@ class EndpointInvokerTest {
 
     @Test
     void idempotentCallIsCopiedToAProviderThatFailed() {
-        // The caller gets the answer of the good provider, and the copy shows that the other provider has recovered.
+        // The caller gets the answer of the healthy provider. The copy shows that the other provider has recovered.
         Service proxy = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
                 .protocol("fake")
                 .method("call", MethodSettings.NONE.withIdempotent(true))

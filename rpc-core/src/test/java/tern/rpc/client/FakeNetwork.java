@@ -15,20 +15,20 @@ import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Tls;
 
-/** A transport whose connections treat calls as the test specifies. Other calls stay open. */
+/** A transport whose connections handle calls as the test specifies. By default, calls get no answer. */
 final class FakeNetwork implements ClientTransport {
 
     static final String PROTOCOL = "fake";
 
-    /** All calls that reached a connection, in order. */
+    /** All calls that reached a connection, in the order of their arrival. */
     final List<Sent> sent = new ArrayList<>();
 
-    /** The reaction to each call. */
+    /** What a connection does with each call. */
     BiConsumer<Endpoint, PendingCall> taking = (endpoint, call) -> {};
 
     private final Map<Endpoint, Connection> connections = new ConcurrentHashMap<>();
 
-    /** A call and the provider that it was sent to. */
+    /** A call and the provider to which it was sent. */
     record Sent(Endpoint endpoint, PendingCall call) {}
 
     final class Connection extends IdleConnection {

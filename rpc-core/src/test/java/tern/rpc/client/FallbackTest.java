@@ -19,7 +19,7 @@ import tern.rpc.metrics.Slo;
 
 class FallbackTest {
 
-    /** The called service. */
+    /** The service that the tests call. */
     public interface Stock {
         int left(String item);
 
@@ -28,7 +28,7 @@ class FallbackTest {
         Mono<Integer> leftMono(String item);
     }
 
-    /** The fallback, which answers at the caller. */
+    /** The fallback, which answers calls on the client. */
     private static final class NothingLeft implements Stock {
         @Override
         public int left(String item) {

@@ -30,13 +30,13 @@ import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RetryPushBack;
 
-/** Tests when a call is hedged and how it ends. The clock and the timer advance only by calls of the test. */
+/** Tests when a call is hedged and how it ends. Only the test advances the clock and the timer. */
 class HedgedCallTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
     private static final Endpoint TWO = new Endpoint("two", 2);
 
-    /** The called service. */
+    /** The service that the tests call. */
     public interface Service {
         @RpcMethod(readOnly = true)
         CompletableFuture<String> find();
@@ -85,7 +85,10 @@ class HedgedCallTest {
                 .build());
     }
 
-    /** Makes a hundred calls of this duration, so that the usual time is known and the budget allows five hedges. */
+    /**
+     * Makes a hundred calls of the given duration. After that, the usual time is known and the budget allows five
+     * hedges.
+     */
     private void train(Service service, Duration took) {
         network.taking = (endpoint, call) -> {
             now.addAndGet(took.toNanos());
@@ -95,7 +98,7 @@ class HedgedCallTest {
             service.find().join();
             service.findNow();
         }
-        now.addAndGet(Duration.ofMillis(300).toNanos()); // after this time the percentile is recomputed
+        now.addAndGet(Duration.ofMillis(300).toNanos()); // after this time the percentile is computed again
         network.taking = (endpoint, call) -> {};
         network.sent.clear();
     }
@@ -104,7 +107,9 @@ class HedgedCallTest {
         return network.sent.get(0).call();
     }
 
-    /** Runs the hedges that are due, and waits until the callback threads have sent them. */
+    /**
+     * Runs the hedges that are due, and blocks until the callback threads have sent them. Returns the second attempt.
+     */
     private PendingCall second() throws InterruptedException {
         CountDownLatch sent = new CountDownLatch(1);
         network.taking = (endpoint, call) -> sent.countDown();
@@ -274,7 +279,7 @@ class HedgedCallTest {
             call.get(10, TimeUnit.SECONDS);
         }
 
-        assertThat(hedges()).isBetween(1.0, 6.0); // 5 % of 120 calls
+        assertThat(hedges()).isBetween(1.0, 6.0); // the budget is 5 % of 120 calls
     }
 
     @Test

@@ -8,10 +8,10 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** A timer whose tasks run only when the test says so. Repeated tasks never run. */
+/** A timer whose tasks run only when the test starts them. Periodic tasks never run. */
 final class ManualTimer extends ScheduledThreadPoolExecutor {
 
-    /** A task with its requested delay. */
+    /** A task and the delay with which it was scheduled. */
     final class Task extends FutureTask<Object> implements ScheduledFuture<Object> {
 
         final long nanos;
@@ -50,7 +50,7 @@ final class ManualTimer extends ScheduledThreadPoolExecutor {
         return task;
     }
 
-    /** The tasks that were neither run nor cancelled. */
+    /** The tasks that were neither run nor cancelled yet. */
     List<Task> waiting() {
         return List.copyOf(waiting);
     }

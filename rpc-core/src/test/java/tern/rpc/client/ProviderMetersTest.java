@@ -20,13 +20,13 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** The meters of silent, slow and failing providers. The clock moves when the test says so. */
+/** Tests the meters for silent, slow and failing providers. Only the test advances the clock. */
 class ProviderMetersTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
     private static final Endpoint TWO = new Endpoint("two", 2);
 
-    /** Called. */
+    /** The service that the tests call. */
     public interface Service {
         @RpcMethod(readOnly = true)
         CompletableFuture<String> find();
@@ -77,7 +77,7 @@ class ProviderMetersTest {
     @Test
     void eachEjectionCountsOnce() {
         Service service = refer(ONE);
-        assertThat(isAnswered(refused(service))).isFalse(); // notices the connection
+        assertThat(isAnswered(refused(service))).isFalse(); // the node notices that it is connected
         assertThat(ejections()).isZero();
 
         for (int i = 0; i < 5; i++) {
@@ -110,7 +110,7 @@ class ProviderMetersTest {
         }
 
         assertThat(waiting).noneMatch(CompletableFuture::isDone);
-        assertThat(probes("ping")).isEqualTo(2); // one for each provider
+        assertThat(probes("ping")).isEqualTo(2); // each provider gets one ping
         assertThat(probes("call")).isZero();
     }
 
@@ -130,7 +130,7 @@ class ProviderMetersTest {
             now.addAndGet(Duration.ofMillis(50).toNanos());
         }
 
-        assertThat(probes("call")).isBetween(3.0, 11.0); // once a second, until copies have failed five times in a row
+        assertThat(probes("call")).isBetween(3.0, 11.0); // once per second, until five copies in a row have failed
         assertThat(probes("ping")).isZero();
     }
 }

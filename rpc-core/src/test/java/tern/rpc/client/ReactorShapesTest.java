@@ -24,7 +24,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Tests methods with Mono and Flux on both sides. */
+/** Tests methods with Mono and Flux on the client and the server. */
 @Timeout(60)
 class ReactorShapesTest {
 

@@ -22,7 +22,10 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.transport.IdleConnection;
 
-/** Tests the shares and the stability of the load balancers. All nodes are equal, because no calls are in flight. */
+/**
+ * Tests how the load balancers distribute calls, and how stable their choices are. All nodes are equal, because no
+ * calls are in flight.
+ */
 class BalancersTest {
 
     private static final int CALLS = 30_000;

@@ -24,9 +24,9 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.IdleConnection;
 
 /**
- * Simulates one bad provider among ten, event by event and without threads. There are ten providers with 16 workers
- * each, exponential service times of 10 ms, 60 % load, and calls with a timeout of one second. Provider 0 is bad from
- * second 5 to 25.
+ * Simulates ten providers of which one becomes bad, event by event and without threads. Each provider has 16 workers
+ * and exponentially distributed service times with a mean of 10 ms. The load is 60 %, and calls have a timeout of one
+ * second. Provider 0 is bad from second 5 to second 25.
  */
 class ClusterModelTest {
 
@@ -52,15 +52,15 @@ class ClusterModelTest {
         timer.shutdownNow();
     }
 
-    /** The counts of a simulation. */
+    /** The results of a simulation. */
     private static final class Counts {
         int calls;
         int failed;
-        int bad; // the part of badSecond that went to the bad provider
-        int badSecond; // all calls from one second after the start of the fault
-        int atLast; // calls from 5 to 6 s after the fault ended
+        int bad; // number of calls in badSecond that the bad provider got
+        int badSecond; // number of calls from one second after the start of the fault
+        int atLast; // number of calls from 5 to 6 s after the end of the fault
         int atLastOfBad;
-        final List<Long> late = new ArrayList<>(); // response times from three seconds after the fault began
+        final List<Long> late = new ArrayList<>(); // response times from three seconds after the start of the fault
         final int[] failedOfClient;
 
         Counts(int clients) {

@@ -28,7 +28,7 @@ import tern.rpc.endpoint.Outcome;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.transport.IdleConnection;
 
-/** Tests a cluster with a scripted source and connections and with a simulated clock. */
+/** Tests a cluster whose source and connections the test controls, with a simulated clock. */
 class ClusterTest {
 
     private static final long TICK = TimeUnit.MILLISECONDS.toNanos(1);
@@ -56,7 +56,7 @@ class ClusterTest {
         return parts.cluster("Orders", "dubbo", of, nodes, ClusterSettings.DEFAULT);
     }
 
-    /** Runs tasks when the test advances the clock. */
+    /** Runs its tasks when the test advances the clock. */
     private final class Timer extends ScheduledThreadPoolExecutor {
         private record Task(long at, Runnable action) {}
 
@@ -354,7 +354,7 @@ class ClusterTest {
         peer(1).available = false;
         peer(2).heard = false;
         start(4);
-        pick(); // notices the connections
+        pick(); // the nodes notice that they are connected
         Node failing = cluster.targets().get(3).node();
         for (int i = 0; i < 5; i++) {
             failing.begin(now);
@@ -496,7 +496,7 @@ class ClusterTest {
         assertThat(peer(1).attempts).isEqualTo(2);
     }
 
-    /** The time until a provider gets a call again whose port is open from now on. */
+    /** Opens the port of a provider, and returns the time until the provider gets a call again. */
     private long untilCalled(int number) {
         Peer back = peer(number);
         back.open = true;
@@ -550,7 +550,7 @@ class ClusterTest {
         target.node().end(outcome, TICK, now, usual);
     }
 
-    /** Calls go on, at any provider. */
+    /** Advances the clock while calls to any provider continue. */
     private void pass(long nanos) {
         for (long until = now + nanos; now < until; ) {
             timer.move(100 * TICK);
@@ -641,7 +641,7 @@ class ClusterTest {
         pass(SECOND);
         Target flapping = cluster.targets().get(0);
         try (LoggedLines lines = new LoggedLines()) {
-            for (int i = 0; i < 600; i++) { // two changes each
+            for (int i = 0; i < 600; i++) { // each iteration causes two changes
                 IntStream.range(0, 5).forEach(j -> call(flapping, Outcome.FAILED));
                 IntStream.range(0, 3).forEach(j -> call(flapping, Outcome.ANSWERED));
                 pass(100 * TICK);
@@ -797,9 +797,9 @@ class ClusterTest {
         assertThat(cluster.targets()).hasSize(ClusterSettings.DEFAULT_SUBSET);
     }
 
-    // ---- rules
+    // The following tests cover rules.
 
-    /** Rules of a test. */
+    /** Rules that the test sets. */
     private record Scripts(
             Map<Endpoint, String> tags, Map<Endpoint, Integer> weights, List<Endpoint> disabled, String forbiddenMethod)
             implements Rules {

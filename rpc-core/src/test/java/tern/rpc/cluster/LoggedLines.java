@@ -7,7 +7,7 @@ import ch.qos.logback.core.read.ListAppender;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/** The lines that the cluster logs at INFO or above. */
+/** Records the lines that the cluster logs at level INFO or above. */
 final class LoggedLines implements AutoCloseable {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger("tern.rpc.cluster");

@@ -16,7 +16,7 @@ import tern.rpc.transport.IdleConnection;
 
 class NodeTest {
 
-    private static final long ONE_MS = 1_000_000; // in nanoseconds
+    private static final long ONE_MS = 1_000_000; // one millisecond in nanoseconds
 
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();
@@ -32,7 +32,7 @@ class NodeTest {
         return made;
     }
 
-    /** A connection. The test sets the time of its last received frame. */
+    /** A connection. The test sets the time at which it last received bytes. */
     private static final class Peer extends IdleConnection {
         int probes;
         long heardNanos = Long.MIN_VALUE / 2;

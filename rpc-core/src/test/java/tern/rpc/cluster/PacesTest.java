@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Tests the rates of changes and of new connections. */
+/** Tests the limits for the rates of changes and of new connections. */
 class PacesTest {
 
     private static final long TICK = TimeUnit.MILLISECONDS.toNanos(1);

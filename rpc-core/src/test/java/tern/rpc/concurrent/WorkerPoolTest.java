@@ -137,7 +137,8 @@ class WorkerPoolTest {
                 await(done);
             }
 
-            // 20 of 100, because a worker that is about to become idle is not found, so another thread starts
+            // The limit is 20 of 100, because a worker that is about to become idle is not found, so another thread
+            // starts.
             assertThat(pool.threads()).isLessThanOrEqualTo(20);
         }
     }
@@ -193,8 +194,8 @@ class WorkerPoolTest {
     }
 
     /**
-     * A race in the wake-up rules could lose a task. The test uses short tasks, idle periods and many producers at
-     * once.
+     * Looks for races in the wake-up rules that would lose a task. The test uses short tasks, idle periods and many
+     * producers at once.
      */
     @Test
     void noTaskIsForgottenOrRunTwiceUnderRaces() throws Exception {
@@ -222,7 +223,7 @@ class WorkerPoolTest {
                             done.countDown();
                         });
                         if (i % 64 == 0) {
-                            Thread.yield(); // lets workers become idle between bursts
+                            Thread.yield(); // workers can become idle between bursts
                         }
                     }
                 });
@@ -249,7 +250,7 @@ class WorkerPoolTest {
         }
     }
 
-    /** Each task is submitted only after the previous one has run, so that every wake-up matters. */
+    /** Each task is submitted only after the previous task has run, so that no task hides a lost wake-up. */
     @Test
     void noWakeUpIsLostWhenWorkersGoIdleAllTheTime() throws Exception {
         try (WorkerPool pool = new WorkerPool(4, 4, Duration.ofNanos(1), factory)) {
@@ -289,7 +290,7 @@ class WorkerPoolTest {
             }
             CountDownLatch offered = new CountDownLatch(1);
             while (!pool.offer(offered::countDown)) {
-                Thread.yield(); // the last worker is still leaving
+                Thread.yield(); // the last worker is not idle yet
             }
 
             await(offered);

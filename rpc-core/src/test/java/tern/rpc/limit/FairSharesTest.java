@@ -18,13 +18,13 @@ class FairSharesTest {
         }
     }
 
-    /** Counts a window of refused calls. Four of five belong to the quick tenant. */
+    /** Counts the votes of one window. Four of five calls belong to the tenant {@code quick}. */
     private void window() {
         for (int i = 0; i < 100; i++) {
             shares.vote(i % 5 == 0 ? slow : quick);
         }
         shares.windowEnds();
-        shares.yields(slow, 0, ALL); // other tenants then find no place
+        shares.yields(slow, 0, ALL); // this records that another tenant sends calls
     }
 
     @Test
@@ -49,7 +49,7 @@ class FairSharesTest {
         assertThat(shares.isBehind(quick, ALL)).isTrue();
     }
 
-    /** The tenant that has left still holds calls, because their methods have not returned. */
+    /** The tenant that has stopped sending calls still holds some calls, because their methods have not returned. */
     @Test
     void tenantThatComesAfterAnotherHasLeftDoesNotYieldToItself() {
         hold(quick, 3);

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A simulated server with threads and a bounded queue. Calls need CPU time, which running calls share, and then wait
- * for something else. The simulation advances in steps of 0.25 ms, with random arrivals from a fixed seed and without a
- * real clock.
+ * Simulates a server with threads and a bounded queue. Each call first needs CPU time, which running calls share, and
+ * then waits for something else. The simulation advances in steps of 0.25 ms. Calls arrive at random, with a fixed
+ * seed. It uses no real clock.
  */
 final class SimulatedServer {
 
@@ -32,7 +32,7 @@ final class SimulatedServer {
     private double elsewhereNanos;
     private long deadlineNanos = TimeUnit.SECONDS.toNanos(3);
 
-    /** A caller with its own connection. */
+    /** A caller with its own connection, and therefore its own share. */
     final class Caller {
 
         private final Share share = new Share("a caller");
@@ -54,11 +54,11 @@ final class SimulatedServer {
         }
     }
 
-    /** Results of the calls in a period. */
+    /** The results of all calls in a period. */
     static final class Counts {
 
         private int sent;
-        private int answered; // calls that were answered in time
+        private int answered; // number of calls that were answered within their deadline
         private int refused;
         private final List<Long> nanos = new ArrayList<>();
 
@@ -118,8 +118,8 @@ final class SimulatedServer {
     }
 
     /**
-     * Sets the cost of later calls: the mean of their exponentially distributed CPU time, and a fixed time of other
-     * waits.
+     * Sets the cost of the calls that follow: the mean of their exponentially distributed CPU time, and the fixed time
+     * that they wait for something else.
      */
     SimulatedServer calls(double cpuMillis, double elsewhereMillis) {
         cpuNanos = cpuMillis * 1e6;
@@ -127,13 +127,17 @@ final class SimulatedServer {
         return this;
     }
 
-    /** Sets the time limit of calls. A later answer counts as useless. */
+    /** Sets the timeout of calls. An answer after the timeout is not counted as answered. */
     SimulatedServer deadline(long millis) {
         deadlineNanos = TimeUnit.MILLISECONDS.toNanos(millis);
         return this;
     }
 
-    /** Makes this number of calls at the same time. Returns the number of refused calls. */
+    /**
+     * Makes the given number of calls at the same time.
+     *
+     * @return the number of refused calls
+     */
     int burst(Caller caller, int calls) {
         int refused = caller.counts.refused;
         for (int i = 0; i < calls; i++) {
@@ -142,7 +146,7 @@ final class SimulatedServer {
         return caller.counts.refused - refused;
     }
 
-    /** Simulates this time and then resets the counts. */
+    /** Simulates the given time, and then resets the counts. */
     void runUncounted(double seconds) {
         run(seconds);
         callers.forEach(caller -> caller.counts = new Counts());

@@ -28,18 +28,21 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Checks all meters of a server and a client after calls to services that differ only in package, group or version. */
+/**
+ * Checks all meters of a server and a client after calls to services whose names differ only in package, group or
+ * version.
+ */
 @Timeout(60)
 class RpcMetersTest {
 
-    /** Contains an interface of the same simple name, as a package would. */
+    /** Stands for a package with an interface {@code OrderService}. */
     interface Shop {
         interface OrderService {
             String order(String name);
         }
     }
 
-    /** Contains another interface of the same simple name. */
+    /** Stands for another package with an interface of the same simple name. */
     interface Depot {
         interface OrderService {
             String order(String name);
@@ -81,7 +84,7 @@ class RpcMetersTest {
         return ServiceExport.of(Shop.OrderService.class, this::order, group, version);
     }
 
-    /** Calls another service, so that the ledger has an operation. */
+    /** Runs the method {@code order}, which calls another service so that its ledger contains an operation. */
     private String order(String name) {
         return name.equals("fails")
                 ? fail()
@@ -112,7 +115,7 @@ class RpcMetersTest {
         }
         while (served() < 12
                 || meters.phases().stream().mapToLong(PhaseMeters::calls).sum() < 12) {
-            LockSupport.parkNanos(1_000_000); // calls are counted after their answers
+            LockSupport.parkNanos(1_000_000); // a call is counted only after its answer was sent
         }
     }
 
@@ -178,7 +181,7 @@ class RpcMetersTest {
         }
     }
 
-    /** Returns the unit of the values. It is the first word of the description. */
+    /** Returns the unit of the values, which is the first word of the description. */
     private static String unit(Meter meter) {
         if (meter instanceof Timer || meter instanceof FunctionTimer) {
             return "seconds";

@@ -27,7 +27,7 @@ class AdvertisedAddressTest {
         }
     }
 
-    /** A machine with a network card and a bridge of a container engine. */
+    /** A machine with a network interface and the bridge of a container engine. */
     private record FakeMachine(String route, boolean connects) implements Machine {
 
         @Override

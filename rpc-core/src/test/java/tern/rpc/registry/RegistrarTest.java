@@ -29,7 +29,7 @@ class RegistrarTest {
             0,
             0);
 
-    /** A registry that records all calls of its methods. */
+    /** A registry that records the calls of its methods. */
     private static final class FakeRegistry implements Registry, Publication {
         final List<String> log = new ArrayList<>();
         final CompletableFuture<Void> seen = new CompletableFuture<>();
@@ -89,7 +89,7 @@ class RegistrarTest {
         }
     }
 
-    /** Runs a scheduled task when the test says so. */
+    /** Runs its scheduled task when the test calls it. */
     private static final class FakeTimer extends ScheduledThreadPoolExecutor {
         Runnable task = () -> {};
         long everyMillis;
@@ -106,7 +106,7 @@ class RegistrarTest {
         }
     }
 
-    /** A clock that advances only by waiting. */
+    /** A clock that advances only while the registrar waits. */
     private static final class FakeWaiting implements Registrar.Waiting {
         final AtomicLong now;
         final Duration untilGone;

@@ -15,9 +15,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.ValueType;
 
 /**
- * Java serialization as a format for tests of the core, which contains no format. It trusts its input. Each value is
- * written as its length in 4 bytes, followed by an object stream. A map is a sequence of keys and values between two
- * marks.
+ * A serializer that uses Java serialization, for tests of rpc-core, which contains no serialization format. It trusts
+ * its input. Each value is written as its length in 4 bytes, followed by an object stream. A map is a sequence of keys
+ * and values between two markers.
  */
 public final class JdkSerializer implements Serializer {
 
@@ -150,7 +150,7 @@ public final class JdkSerializer implements Serializer {
             writeEncoded(bytes.toByteArray());
         }
 
-        /** Writes a copy with fewer stack frames if the value can be copied. The original is not changed. */
+        /** Writes the exception with fewer stack frames, and then restores its stack trace. */
         @Override
         public void writeThrowable(Throwable value, int frames) {
             StackTraceElement[] trace = value.getStackTrace();

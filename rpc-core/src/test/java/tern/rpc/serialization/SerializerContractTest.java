@@ -22,7 +22,7 @@ import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 
-/** The contract that every format must satisfy. */
+/** The contract that every serialization format must satisfy. */
 public abstract class SerializerContractTest {
 
     public enum Colour {
@@ -151,7 +151,7 @@ public abstract class SerializerContractTest {
         }
     }
 
-    /** One method per type, with one parameter of that type. */
+    /** One method for each type, with one parameter of this type. */
     public interface Everything {
         void intPosition(int value);
 
@@ -229,7 +229,7 @@ public abstract class SerializerContractTest {
     /** Creates a serializer with default settings. */
     protected abstract Serializer serializer();
 
-    /** Returns a value that this format cannot write. */
+    /** Returns a value that the tested format cannot encode. */
     protected abstract Object unwritable();
 
     @BeforeEach

@@ -17,7 +17,7 @@ import tern.rpc.RpcException;
 class GenericValuesTest {
 
     /**
-     * Builds a value in which each list contains the previous list twice. Written as a tree, it has 2^height leaves.
+     * Builds a value in which each list contains the previous list twice. As a tree, the value has 2^height leaves.
      */
     private static Object shared(int height) {
         Object value = List.of();

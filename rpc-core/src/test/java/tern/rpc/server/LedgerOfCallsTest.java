@@ -41,7 +41,7 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
 
-/** Tests the ledgers of served calls through their visible results: meters, the log, and the running calls. */
+/** Tests the ledgers of served calls through their visible effects: meters, the log, and the list of running calls. */
 @Timeout(60)
 class LedgerOfCallsTest {
 
@@ -228,7 +228,7 @@ class LedgerOfCallsTest {
         }
     }
 
-    /** Waits for the condition, because the answer arrives a little before the call is counted. */
+    /** Waits until the condition is true, because a call is counted shortly after its answer was sent. */
     private static void awaitTrue(BooleanSupplier condition) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (!condition.getAsBoolean()) {
@@ -382,7 +382,8 @@ class LedgerOfCallsTest {
         schedules.stream().subscribe(probe);
         awaitCalls("stream", 1);
 
-        // The method may run on a callback thread. The clock then also advances for a worker that has not left yet.
+        // The method may run on a callback thread. In that case the clock advances once more, for the worker that has
+        // not finished yet.
         assertThat(millis("stream", Phase.OWN)).isIn(4.0, 8.0);
         assertThat(log.list).isEmpty();
     }

@@ -43,14 +43,14 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Figure R12 of docs/figures/promises.md. Two events that end a call happen at the same moment. The call must end
- * exactly once on both sides. All pairs of answer, timeout, cancellation and loss of the connection are tested.
- * Afterwards no resource of the call may remain.
+ * Tests figure R12 of docs/figures/promises.md: two events that would end a call happen at the same moment, and the
+ * call must end exactly once on the client and on the server. The test covers all pairs of answer, timeout,
+ * cancellation and loss of the connection. After each call, all of its resources must be released.
  */
 @Timeout(600)
 class OneOutcomeTest {
 
-    /** An event that ends a call. */
+    /** An event that can end a call. */
     private enum Ending {
         ANSWER,
         TIME,
@@ -90,7 +90,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Counts the events of a call at the client. */
+    /** Counts the events of a call on the client. */
     private static final class Counted implements PendingCall.Completion, PendingCall.Carrier, Answer {
 
         private final AtomicInteger completions = new AtomicInteger();
@@ -224,7 +224,9 @@ class OneOutcomeTest {
         System.out.println("R12 waiting callers: " + WAITING_CALLERS + " races, each ended once");
     }
 
-    /** Keeps the promise of the last call. Used by one call at a time. */
+    /**
+     * A service that keeps the future of the last call, so that the test can complete it. Serves one call at a time.
+     */
     private static final class Promising implements Promises {
         private final AtomicInteger entered = new AtomicInteger();
         private volatile @Nullable CompletableFuture<String> promise;
@@ -246,7 +248,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Publishes when the test asks for it, and counts the calls of its subscriber. */
+    /** Publishes an item when the test calls it, and counts cancellations by its subscriber. */
     private static final class Feed implements Flow.Publisher<Integer>, Flow.Subscription {
         private final AtomicInteger cancellations = new AtomicInteger();
         private volatile Flow.@Nullable Subscriber<? super Integer> subscriber;
@@ -259,7 +261,7 @@ class OneOutcomeTest {
 
         @Override
         public void request(long items) {
-            // the test decides when to publish
+            // The test decides when to publish.
         }
 
         @Override
@@ -336,8 +338,8 @@ class OneOutcomeTest {
 
             @Override
             public void over() {
-                // The method has started, but its worker may register with the promise only after the promise was
-                // completed.
+                // The method has started. Its worker may add its callback to the future only after the test has
+                // completed this future.
                 await("the client's side ended", () -> counted.completions.get() != 0);
                 answer();
                 await("the server's side ended", () -> transport.inFlight() == 0);
@@ -420,7 +422,7 @@ class OneOutcomeTest {
         return Objects.requireNonNull(server);
     }
 
-    /** Lets a round close the server's transport and then reopens it. */
+    /** Wraps a transport that a race may close, and opens it again after the race. */
     private final class Reopening implements ServerTransport {
         private @Nullable CallHandler handler;
 
@@ -487,7 +489,7 @@ class OneOutcomeTest {
         }
 
         @Override
-        @SuppressWarnings("NonAtomicVolatileUpdate") // Messages are delivered one after another.
+        @SuppressWarnings("NonAtomicVolatileUpdate") // messages are delivered one at a time
         public void message(Message message) {
             messages++;
             message.discard();
@@ -495,12 +497,12 @@ class OneOutcomeTest {
 
         @Override
         public void ended() {
-            // the end of the call reports it
+            // The completion of the call reports the end.
         }
 
         @Override
         public void ready() {
-            // sends nothing
+            // This client sends no messages.
         }
     }
 

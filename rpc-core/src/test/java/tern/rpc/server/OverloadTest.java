@@ -50,7 +50,7 @@ import tern.rpc.transport.InMemoryTransport;
  */
 class OverloadTest {
 
-    /** A service for the tests. */
+    /** The service that the tests call. */
     public interface Work {
 
         String hold(String name);
@@ -64,7 +64,7 @@ class OverloadTest {
         String quotes(String argument);
     }
 
-    /** A service that must answer under any load. */
+    /** A critical service, which must answer under any load. */
     public interface Probe {
 
         String ask();
@@ -177,7 +177,7 @@ class OverloadTest {
         return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
     }
 
-    /** Waits until calls are queued. A call counts as admitted slightly before it is queued. */
+    /** Waits until the given number of calls is queued. A call is counted as admitted shortly before it is queued. */
     private void awaitQueued(int calls) {
         await(
                 calls + " are in the queue",
@@ -239,7 +239,7 @@ class OverloadTest {
         await("only the running call is inside", () -> inside() == 1);
         worker.release.countDown();
         await("nobody is inside", () -> inside() == 0);
-        held.clear(); // the caller has already got an answer
+        held.clear(); // the callers have already got their answers
     }
 
     @Test
@@ -396,7 +396,7 @@ class OverloadTest {
     void argumentInTheMessageOfAnExceptionForgesNoLineOfTheLog() {
         try (Logged logged = new Logged()) {
             Work work = serve(settings -> {});
-            for (int i = 0; i < 2; i++) { // the stack trace of the second failure is suppressed
+            for (int i = 0; i < 2; i++) { // the stack trace of the second failure is not logged
                 assertThatThrownBy(() -> work.quotes("1\n2026-01-01 ERROR forged"))
                         .isInstanceOf(RuntimeException.class);
             }
@@ -408,7 +408,7 @@ class OverloadTest {
         }
     }
 
-    /** Collects the log lines about failed methods. */
+    /** Collects the log lines about methods that failed. */
     private static final class Logged implements AutoCloseable {
         private final Logger logger = (Logger) LoggerFactory.getLogger(MethodHandler.class);
         private final ListAppender<ILoggingEvent> events = new ListAppender<>();

@@ -34,7 +34,7 @@ import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.PendingCall;
 
-/** Tests an authorizer that takes longer than the timeout of the caller. */
+/** Tests an authorizer that takes longer than the caller's timeout. */
 @Timeout(60)
 class SlowAuthorizerTest {
 
@@ -42,7 +42,7 @@ class SlowAuthorizerTest {
         String greet();
     }
 
-    /** An authorizer that decides when the test says so. */
+    /** An authorizer that returns when the test releases it. */
     private static final class Directory implements RpcAuthorizer {
         private final CountDownLatch asked = new CountDownLatch(1);
         private final CountDownLatch decides = new CountDownLatch(1);
@@ -126,7 +126,7 @@ class SlowAuthorizerTest {
                 .hasMessageNotContaining("queue");
         assertThat(inside()).as("its place while the authorizer thinks").isEqualTo(1);
         directory.decides.countDown();
-        while (inside() > 0) { // waits until the worker has left
+        while (inside() > 0) { // waits until the worker has finished
             Thread.onSpinWait();
         }
         assertThat(ran).hasValue(0);

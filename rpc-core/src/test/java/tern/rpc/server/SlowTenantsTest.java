@@ -38,13 +38,16 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Tenants whose methods do not return must not occupy all threads for methods or for streams. */
+/**
+ * Tests that tenants whose methods do not return cannot occupy all threads, neither those for methods nor those for
+ * streams.
+ */
 class SlowTenantsTest {
 
     private static final int THREADS = 40;
     private static final int QUEUE = 30;
 
-    /** A service for the tests. */
+    /** The service that the tests call. */
     public interface Work {
 
         String hold(String name);
@@ -53,7 +56,7 @@ class SlowTenantsTest {
 
         CompletableFuture<String> later(String name);
 
-        /** Blocks on each request. */
+        /** Blocks on each request until the test releases it. */
         StreamObserver<String> holdEach(StreamObserver<String> answers);
 
         /** Answers each request. */
@@ -136,7 +139,7 @@ class SlowTenantsTest {
         server.start();
     }
 
-    /** Creates a client with its own connection, which makes it a tenant. */
+    /** Creates a client with its own connection, so that it is a tenant of its own. */
     private Work tenant() {
         RpcClient client = RpcClient.builder()
                 .transport(transport)
@@ -160,13 +163,13 @@ class SlowTenantsTest {
         assertThat(callers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Makes a call that does not return, and waits until it runs. */
+    /** Makes a call whose method does not return, and waits until the method runs. */
     private void hold(Work tenant) throws InterruptedException {
         callers.submit(() -> tenant.hold("held"));
         assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Makes calls for which no thread is free, and waits until they are queued. */
+    /** Makes calls while no thread is free, and waits until they are queued. */
     private List<Future<String>> queue(Work tenant, int calls) {
         List<Future<String>> made = new ArrayList<>();
         int before = Objects.requireNonNull(server).workers().queued();
@@ -182,7 +185,7 @@ class SlowTenantsTest {
         return callers.submit(call).get(10, TimeUnit.SECONDS);
     }
 
-    /** Advances the clock until the queued calls have waited too long. */
+    /** Advances the clock until the queued calls have waited longer than the server allows. */
     private void waitInVain() {
         now.addAndGet(TimeUnit.MILLISECONDS.toNanos(60));
         transport.sweep();
@@ -215,7 +218,7 @@ class SlowTenantsTest {
     @CsvSource({"true", "false"})
     void tenantThatHoldsNothingIsServedWhileAnotherHoldsAllThreads(boolean keepsThreads) throws Exception {
         serve(settings -> {
-            if (!keepsThreads) { // without keep-alive, as with virtual threads
+            if (!keepsThreads) { // no keep-alive time, as with virtual threads
                 settings.threads(Thread::new, Duration.ZERO);
             }
         });
@@ -257,7 +260,7 @@ class SlowTenantsTest {
         }
         queue(flooding, 1);
         now.addAndGet(Duration.ofHours(2).toNanos());
-        transport.sweep(); // the callers get their answer while the methods are still running
+        transport.sweep(); // the callers get their failures while the methods are still running
         await("nobody waits", () -> inside() == THREADS);
 
         callers.submit(() -> flooding.hold("one more"));

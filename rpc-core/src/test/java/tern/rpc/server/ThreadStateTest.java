@@ -26,13 +26,15 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Tests that the thread-local state of one call is not visible to the next call. */
+/** Tests that one call cannot see the thread-local state of another call. */
 @Timeout(60)
 class ThreadStateTest {
 
     private static final ThreadLocal<String> CALLER = new ThreadLocal<>();
 
-    /** Each method returns the caller that is stored on its thread, and then stores its own caller there. */
+    /**
+     * A service whose methods return the caller that is stored on their thread, and then store their own caller there.
+     */
     public interface Careless {
 
         String value();
@@ -82,7 +84,7 @@ class ThreadStateTest {
         public CompletionStage<Boolean> interrupts() {
             boolean interrupted = Thread.interrupted();
             while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
-                Thread.onSpinWait(); // waits until the thread can take another call at once
+                Thread.onSpinWait(); // waits for another queued call, which this thread takes next
             }
             first.set(false);
             Thread.currentThread().interrupt();
@@ -101,7 +103,7 @@ class ThreadStateTest {
 
                 @Override
                 public void cancel() {
-                    // publishes nothing
+                    // This publisher publishes nothing, so there is nothing to cancel.
                 }
             });
         }
@@ -200,7 +202,7 @@ class ThreadStateTest {
 
                 @Override
                 public void onNext(String item) {
-                    // publishes nothing
+                    // The publisher publishes no items.
                 }
 
                 @Override

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Message;
 
-/** A message that counts how often it is read and released. */
+/** A message that counts how often it is decoded and released. */
 final class FakeMessage implements Message {
 
     private final @Nullable Object value;
@@ -12,7 +12,7 @@ final class FakeMessage implements Message {
     final AtomicInteger decoded = new AtomicInteger();
     final AtomicInteger discarded = new AtomicInteger();
 
-    /** @param value value of the message; an exception is thrown when it is read */
+    /** @param value the value of the message; if it is an exception, decoding throws it */
     FakeMessage(@Nullable Object value) {
         this(value, 1);
     }

@@ -24,7 +24,7 @@ import tern.rpc.transport.Probe;
 @Timeout(60)
 class InboundPublisherTest {
 
-    /** Records the requests of the publisher. */
+    /** Records the publisher's requests. */
     private static final class FakeSource implements InboundPublisher.Source {
         final List<Integer> requests = new ArrayList<>();
         final AtomicInteger cancels = new AtomicInteger();
@@ -109,7 +109,7 @@ class InboundPublisherTest {
         }
         assertThat(source.requests).containsExactly(16);
         bring("x");
-        // the subscriber is faster than the source, so the requested number is doubled
+        // The subscriber is faster than the source, so the publisher doubles the requested number.
         assertThat(source.requests).containsExactly(16, 32 - 8);
         for (int i = 0; i < 100_000; i++) {
             bring("x");
@@ -127,7 +127,7 @@ class InboundPublisherTest {
             assertThat(asked - came.get()).isLessThanOrEqualTo(16);
             if (came.get() < 10_000) {
                 came.incrementAndGet();
-                bring("x"); // each message arrives before the previous one is handled, so one is always buffered
+                bring("x"); // each message arrives before the previous one is delivered, so one is always queued
             }
         });
         publisher.subscribe(probe);
@@ -148,7 +148,7 @@ class InboundPublisherTest {
         publisher.message(new FakeMessage("b", 1));
         publisher.message(new FakeMessage("c", MessageStream.ALLOWED_BYTES));
 
-        assertThat(source.requests).containsExactly(3, 0); // no message follows the last one
+        assertThat(source.requests).containsExactly(3, 0); // no message follows, so nothing is requested
     }
 
     @Test
@@ -355,7 +355,7 @@ class InboundPublisherTest {
         tested.message(new FakeMessage("a"));
         tested.message(new FakeMessage("b"));
 
-        later.remove(0).run(); // runs until 256 messages have been delivered
+        later.remove(0).run(); // one task delivers 256 messages
 
         assertThat(seen).hasSize(256).startsWith("a", "b", "after a", "after b");
         assertThat(later).as("the rest comes later, after other streams").hasSize(1);
@@ -417,7 +417,7 @@ class InboundPublisherTest {
             for (Future<?> racer : racing) {
                 racer.get(20, TimeUnit.SECONDS);
             }
-            for (int task = 0; task < messages.size(); task++) { // several tasks handle the remaining messages
+            for (int task = 0; task < messages.size(); task++) { // several tasks deliver the remaining messages
                 CountDownLatch settled = new CountDownLatch(1);
                 serial.execute(settled::countDown);
                 assertThat(settled.await(20, TimeUnit.SECONDS)).isTrue();

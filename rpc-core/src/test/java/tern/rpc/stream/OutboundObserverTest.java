@@ -29,7 +29,7 @@ class OutboundObserverTest {
     private final OutboundObserver observer =
             new OutboundObserver("Service/method", sink, new SerialExecutor(later::add), now::get);
 
-    /** Sends a value on its own thread and keeps the thrown exception. */
+    /** Sends a value on a thread of its own and keeps the exception that is thrown. */
     private static final class Sending {
         final CompletableFuture<@Nullable Throwable> failure = new CompletableFuture<>();
         final Thread thread;

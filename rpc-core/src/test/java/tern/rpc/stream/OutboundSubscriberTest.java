@@ -39,7 +39,7 @@ class OutboundSubscriberTest {
         tasks.forEach(Runnable::run);
     }
 
-    /** Records requests, and checks that all of them came through the wrapper. */
+    /** Records requests, and checks that all of them passed the wrapper. */
     private final class Subscription implements Flow.Subscription {
         final List<Long> requests = new ArrayList<>();
         int cancels;

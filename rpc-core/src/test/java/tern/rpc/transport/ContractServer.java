@@ -16,7 +16,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StrangeException;
 
-/** Implements {@link ContractService}, with latches for tests. */
+/** Implements {@link ContractService}, with latches that tests release. */
 class ContractServer implements ContractService {
 
     final CountDownLatch letGo = new CountDownLatch(1);

@@ -28,7 +28,7 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     record Point(int x, int y) implements Serializable {}
 
-    /** A bean with adjacent fields of small types. A careless reader could mix them up. */
+    /** A bean with consecutive fields of small types, which a faulty reader could mix up. */
     class Item implements Serializable {
         private static final long serialVersionUID = 1L;
         public long id;
@@ -115,7 +115,7 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     String header(String name);
 
-    /** Returns the remaining time of the deadline in milliseconds; -1 without a deadline. */
+    /** Returns the remaining time until the deadline in milliseconds; -1 if there is no deadline. */
     long remainingMillis();
 
     @RpcMethod(oneWay = true)

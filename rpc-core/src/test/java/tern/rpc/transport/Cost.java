@@ -5,10 +5,10 @@ import java.lang.management.ManagementFactory;
 import java.util.Locale;
 
 /**
- * The cost of work, measured on its thread: CPU time and allocated bytes, but no wall time.
+ * The cost of work on one thread: CPU time and allocated bytes, but no elapsed time.
  *
- * @param cpuNanos CPU time of the thread
- * @param allocatedBytes bytes that the thread allocated, including garbage
+ * @param cpuNanos the CPU time of the thread in nanoseconds
+ * @param allocatedBytes the bytes that the thread allocated, including garbage
  */
 public record Cost(long cpuNanos, long allocatedBytes) {
 
@@ -16,7 +16,10 @@ public record Cost(long cpuNanos, long allocatedBytes) {
     private static final long CPU_NANOS_PER_MIB = 100_000_000;
     private static final long MIB = 1 << 20;
 
-    /** The factor by which a normal build may exceed the promised time, because other processes share its machine. */
+    /**
+     * In a normal build, the CPU time may exceed the promised limit by this factor, because other processes share the
+     * machine.
+     */
     private static final int SLACK = Boolean.getBoolean("tern.strict") ? 1 : 10;
 
     public static Cost of(Runnable work) {
@@ -26,7 +29,7 @@ public record Cost(long cpuNanos, long allocatedBytes) {
         return new Cost(THREADS.getCurrentThreadCpuTime() - cpu, THREADS.getCurrentThreadAllocatedBytes() - allocated);
     }
 
-    /** Returns the minimum of several runs, because the first runs are interpreted code. */
+    /** Returns the minimum cost of several runs, because the first runs execute interpreted code. */
     public static Cost least(int runs, Runnable work) {
         Cost least = of(work);
         for (int i = 1; i < runs; i++) {
@@ -38,20 +41,21 @@ public record Cost(long cpuNanos, long allocatedBytes) {
     }
 
     /**
-     * Returns CPU time divided by the limit for a message of this size. Messages below 1 MiB have the limit of 1 MiB.
+     * Returns the CPU time divided by the limit for a message of the given size. A message below 1 MiB has the same
+     * limit as a message of 1 MiB.
      */
     public double cpuShare(int messageBytes) {
         return cpuNanos / (CPU_NANOS_PER_MIB * Math.max(1.0, messageBytes / (double) MIB));
     }
 
-    /** Returns allocation divided by its limit: four times the size plus 1 MiB. */
+    /** Returns the allocated bytes divided by their limit, which is four times the message size plus 1 MiB. */
     public double heapShare(int messageBytes) {
         return allocatedBytes / (4.0 * messageBytes + MIB);
     }
 
     /**
-     * Returns whether the time is within the limit. Without {@code -Dtern.strict} the limit is larger, because the
-     * machine may be shared.
+     * Returns whether the CPU time is within its limit. Without {@code -Dtern.strict}, the limit is ten times as high,
+     * because other processes may share the machine.
      */
     public boolean isTimely(int messageBytes) {
         return cpuShare(messageBytes) <= SLACK;

@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs two actions on two threads at the same moment, many times. One of the two is the caller's thread. The threads
- * synchronize by spinning, because woken threads would start too far apart. Each waits for a varying time before its
- * action, so that either action may come first.
+ * Runs two actions on two threads at the same moment, many times. One of the threads is that of the caller. The
+ * threads synchronize by spinning, because threads that must be woken would start too far apart. Each thread waits for
+ * a varying time before its action, so that either action may come first.
  */
 public final class Duel {
 
@@ -18,10 +18,10 @@ public final class Duel {
         /** Runs on the caller's thread, at the same moment as {@link #second}. */
         void first();
 
-        /** Runs on the other thread. */
+        /** Runs on the second thread, at the same moment as {@link #first}. */
         void second();
 
-        /** Runs on the caller's thread after both actions. */
+        /** Runs on the caller's thread after both actions have ended. */
         void over();
     }
 
@@ -43,13 +43,14 @@ public final class Duel {
 
     private Duel() {}
 
-    /** Returns the number of races: the given number times the system property {@code tern.races}. */
+    /** Returns the number of races: the given number multiplied by the system property {@code tern.races}. */
     public static int rounds(int everyBuild) {
         return Math.multiplyExact(everyBuild, Integer.getInteger("tern.races", 1));
     }
 
     /**
-     * @throws AssertionError the failure of a race, with its number. Other exceptions of actions are thrown unchanged
+     * @throws AssertionError if an action of a race fails an assertion; the message contains the number of the race.
+     *     Other exceptions of actions are thrown unchanged
      */
     public static void fight(int rounds, Rounds made) {
         Duel duel = new Duel();
@@ -98,7 +99,7 @@ public final class Duel {
         }
     }
 
-    /** @return false if the duel has ended */
+    /** @return false if the last race is over */
     private boolean await(AtomicInteger count, int number) {
         int spins = 0;
         int seen;

@@ -6,17 +6,17 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Figure R1 of docs/figures/promises.md. Feeds a codec with invalid inputs. Each input is made from valid inputs by
- * cutting, splicing, repeating, overwriting, and inserting tokens of the format or sometimes random bytes. The number
- * of an input determines its content. A failure names the number, and {@code -Dtern.fuzz.input=} replays it. A codec
- * gets 100,000 inputs, or the number in {@code -Dtern.fuzz=}.
+ * Feeds a decoder with invalid inputs (figure R1 of docs/figures/promises.md). Each input is made from valid inputs by
+ * cutting, splicing, repeating, overwriting, and inserting tokens of the format or random bytes. The number of an
+ * input determines its content. A failure contains this number, and {@code -Dtern.fuzz.input=} replays the input. Each
+ * decoder gets 100,000 inputs, or the number given in {@code -Dtern.fuzz=}.
  */
 public final class Fuzz {
 
-    /** The tested code. */
+    /** The code under test. */
     @FunctionalInterface
     public interface Target {
-        /** Accepts or refuses the input as documented. Any other exception is a finding. */
+        /** Accepts the input or throws a documented exception. Any other exception is a finding. */
         void feed(byte[] input) throws Exception;
     }
 
@@ -33,7 +33,7 @@ public final class Fuzz {
 
     /**
      * @param honest valid inputs
-     * @param pieces tokens of the format: marks, names, numbers
+     * @param pieces tokens of the format: markers, names, numbers
      */
     public Fuzz(String codec, List<byte[]> honest, List<byte[]> pieces) {
         this.codec = codec;
@@ -45,9 +45,7 @@ public final class Fuzz {
         run(1, target);
     }
 
-    /**
-     * @param parts the number of runs among which the inputs of a codec are divided
-     */
+    /** @param parts the number of test runs that share the inputs of a decoder */
     public void run(int parts, Target target) {
         Integer one = Integer.getInteger("tern.fuzz.input");
         if (one != null) {
@@ -84,7 +82,7 @@ public final class Fuzz {
         }
     }
 
-    /** Returns the input with this number. The first ones are the valid inputs themselves. */
+    /** Returns the input with the given number. The first inputs are the valid inputs themselves. */
     public byte[] input(int number) {
         if (number < honest.size()) {
             return honest.get(number);
@@ -129,7 +127,7 @@ public final class Fuzz {
         return changed;
     }
 
-    /** Returns a boundary value of one to four bytes. */
+    /** Returns a boundary value with one to four bytes. */
     private static byte[] boundary(Random random) {
         int value = BOUNDARIES[random.nextInt(BOUNDARIES.length)];
         byte[] bytes = new byte[1 + random.nextInt(4)];

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * A target of coverage-guided fuzzing.
  *
- * @param seeds initial inputs
+ * @param seeds the initial inputs
  * @param target throws an exception for a finding
  * @param resources closed at the end
  */

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A service whose argument types count how often they are created. */
+/** A service whose argument types count how many instances are created. */
 public interface GuardedService {
 
     int take(Counted one, List<Counted> more);
@@ -15,12 +15,12 @@ public interface GuardedService {
 
     List<String> headers();
 
-    /** Counts constructors, setters and replacements. */
+    /** Counts calls of its constructors, setters and replacement methods. */
     class Counted implements Serializable {
 
         private static final long serialVersionUID = 1L;
 
-        /** Number of constructors, setters and replacements called so far. */
+        /** Number of constructors, setters and replacement methods called so far. */
         public static final AtomicInteger MADE = new AtomicInteger();
 
         private String name = "";

@@ -39,7 +39,10 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GuardedService.Counted;
 
-/** Every transport must authenticate the caller before it creates any argument of the call. */
+/**
+ * The contract for authentication: every transport must authenticate the caller before it creates any argument of the
+ * call.
+ */
 @Timeout(60)
 public abstract class IdentityContractTest extends TransportTest {
 
@@ -49,7 +52,7 @@ public abstract class IdentityContractTest extends TransportTest {
 
     private final AtomicInteger ran = new AtomicInteger();
 
-    /** Returns whether the transport supports streams. */
+    /** Whether the tested transport supports streams. */
     protected boolean hasStreams() {
         return false;
     }
@@ -147,7 +150,7 @@ public abstract class IdentityContractTest extends TransportTest {
         return refer(GuardedService.class, token);
     }
 
-    /** Checks that the call is refused and that no part of its argument was created. */
+    /** Asserts that the server refuses the call and creates no part of its arguments. */
     private RpcException refused(GuardedService service) {
         Counted one = counted();
         List<Counted> more = new ArrayList<>(List.of(counted(), counted()));
@@ -171,7 +174,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(refusal.getMessage()).contains(why).contains("rpc.client.token");
     }
 
-    // Tests of tokens.
+    // The following tests cover tokens.
 
     @Test
     void callWithoutATokenIsRefusedBeforeItsArgumentsExist() {
@@ -237,7 +240,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(service(GOOD).headers()).doesNotContain("token", "authorization");
     }
 
-    // Tests of authorizers.
+    // The following tests cover authorizers.
 
     @Test
     void authorizerKnowsTheCallButNotItsArguments() {
@@ -362,7 +365,7 @@ public abstract class IdentityContractTest extends TransportTest {
         return () -> name;
     }
 
-    // Tests of streams.
+    // The following tests cover streams.
 
     @Test
     void streamsAreRefusedBeforeTheirFirstMessageExists() throws Exception {

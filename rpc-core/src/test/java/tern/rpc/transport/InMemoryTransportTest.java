@@ -34,8 +34,8 @@ class InMemoryTransportTest {
     }
 
     /**
-     * Runs an action when the transport reads the clock, which happens between finding the server and registering the
-     * call.
+     * Closes the transport, if the test has requested this, when the transport reads the clock. It reads the clock
+     * after it has found the server and before it registers the call.
      */
     private long now() {
         if (closing.get()) {

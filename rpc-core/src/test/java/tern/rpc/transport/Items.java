@@ -38,12 +38,12 @@ public class Items<T> implements Flow.Publisher<T> {
         return new Items<>(before, failure);
     }
 
-    /** Publishes the numbers from 0 as text. */
+    /** Publishes the numbers from 0 to {@code count - 1} as strings. */
     public static Items<String> numbers(int count) {
         return of(() -> IntStream.range(0, count).mapToObj(String::valueOf).iterator());
     }
 
-    /** Publishes the item until the subscription is cancelled. */
+    /** Publishes the same item until the subscription is cancelled. */
     public static <T> Items<T> endless(T item) {
         return of(() -> new Iterator<>() {
             @Override
@@ -67,7 +67,7 @@ public class Items<T> implements Flow.Publisher<T> {
         Iterator<T> iterator = items.iterator();
         subscriber.onSubscribe(new Flow.Subscription() {
             private final AtomicLong wanted = new AtomicLong();
-            private boolean done; // set by the delivering thread
+            private boolean done; // set by the thread that delivers items
 
             @Override
             public void request(long more) {

@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import java.util.List;
 
-/** An interface with type variables that a sub-interface binds. */
+/** An interface whose type variables a sub-interface binds. */
 public interface KeyedStore<T, K> {
 
     List<T> byKeys(List<K> keys);

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.StreamObserver;
 
-/** Reads a stream as a subscriber or an observer and keeps its events in order. */
+/** Reads a stream as a subscriber or as an observer, and keeps its events in order. */
 public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
 
     private static final int MAX_SECONDS = 20;
@@ -32,17 +32,17 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         this.onNext = onNext;
     }
 
-    /** Creates a probe that requests everything. Observers always get everything. */
+    /** Creates a probe that requests all values. An observer always gets all values. */
     public static <T> Probe<T> ofAll() {
         return new Probe<>(Long.MAX_VALUE, value -> {});
     }
 
-    /** Creates a probe that requests values only when the test says so. */
+    /** Creates a probe that requests values only when the test calls it. */
     public static <T> Probe<T> onDemand() {
         return new Probe<>(0, value -> {});
     }
 
-    /** Creates a probe that requests everything and passes each value on. */
+    /** Creates a probe that requests all values and passes each value to the consumer. */
     public static <T> Probe<T> ofAll(Consumer<T> onNext) {
         return new Probe<>(Long.MAX_VALUE, onNext);
     }
@@ -97,7 +97,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return taken;
     }
 
-    /** Returns the next value. */
+    /** Returns the next value of the stream. */
     @SuppressWarnings("unchecked")
     public T next() throws InterruptedException {
         Object taken = take();
@@ -105,7 +105,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return (T) taken;
     }
 
-    /** Returns all remaining values of a stream that completes. */
+    /** Returns all remaining values of the stream, which must complete. */
     @SuppressWarnings("unchecked")
     public List<T> rest() throws InterruptedException {
         List<T> values = new ArrayList<>();
@@ -118,7 +118,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return values;
     }
 
-    /** Returns the next event, which must be a failure. */
+    /** Returns the failure of the stream, which must be its next event. */
     public Throwable failure() throws InterruptedException {
         Object taken = take();
         assertThat(taken).isInstanceOf(Throwable.class);
@@ -126,17 +126,17 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return (Throwable) taken;
     }
 
-    /** Returns the number of received values. */
+    /** Returns the number of values received so far. */
     public int count() {
         return count.get();
     }
 
-    /** Returns the number of received ends. It must not exceed one. */
+    /** Returns how often the end of the stream was received, which must be at most once. */
     public int ends() {
         return ends.get();
     }
 
-    /** Returns the next event without removing it; null if there is none. */
+    /** Returns the next event without removing it; null if no event has been received. */
     public @Nullable Object peek() {
         return told.peek();
     }

@@ -48,7 +48,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The contract of streams for callers and services. Every transport with streams has a subclass. */
+/** The contract of streams between callers and services. Every transport that supports streams has a subclass. */
 @Timeout(60)
 public abstract class StreamContractTest extends TransportTest {
 
@@ -56,11 +56,11 @@ public abstract class StreamContractTest extends TransportTest {
 
     private static final int CHUNK_BYTES = 16 << 10;
 
-    /** Number of chunks, many times more than can be in flight. */
+    /** Number of chunks to send, many times more than can be in flight. */
     private static final int CHUNKS = 2_048;
 
     /**
-     * Maximum number of chunks in flight between writer and reader, in the windows, queues and sockets of any
+     * Maximum number of chunks in flight between writer and reader: in the windows, queues and sockets of any
      * transport.
      */
     private static final int MAX_UNDER_WAY = 512;
@@ -122,7 +122,7 @@ public abstract class StreamContractTest extends TransportTest {
         return Objects.requireNonNull(ServerContext.current());
     }
 
-    /** Reads the whole stream and returns a stage with the number of values. */
+    /** Reads the whole stream and returns a stage with the number of its values. */
     private static CompletionStage<Integer> counting(Flow.Publisher<String> values) {
         CompletableFuture<Integer> counted = new CompletableFuture<>();
         values.subscribe(new Flow.Subscriber<>() {
@@ -151,7 +151,7 @@ public abstract class StreamContractTest extends TransportTest {
         return counted;
     }
 
-    /** Answers each request with the same value. */
+    /** Answers each request with the value of the request. */
     private static StreamObserver<byte[]> echoing(StreamObserver<byte[]> answers) {
         return new StreamObserver<>() {
             @Override
@@ -171,7 +171,7 @@ public abstract class StreamContractTest extends TransportTest {
         };
     }
 
-    // Tests of shapes and order.
+    // The following tests cover the Java types of streams and the order of messages.
 
     @Test
     void publisherOfAnswersArrivesInOrder() throws Exception {
@@ -373,7 +373,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(answers.rest()).containsExactly(large, large);
     }
 
-    // Tests of failures.
+    // The following tests cover failures.
 
     @Test
     void failureOfTheMethodBeforeTheFirstAnswerEndsTheStream() throws Exception {
@@ -519,7 +519,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    // Tests of ends from either side.
+    // The following tests cover streams that the client or the server ends.
 
     @Test
     void cancelOfTheAnswersReachesTheMethod() throws Exception {
@@ -720,7 +720,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    // Tests of deadlines.
+    // The following tests cover deadlines.
 
     @Test
     void deadlineEndsAStreamOnBothSides() throws Exception {
@@ -758,7 +758,7 @@ public abstract class StreamContractTest extends TransportTest {
         }));
         StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(300)).on(proxy());
         List<Probe<byte[]>> observers = new ArrayList<>();
-        do { // on a busy machine the deadline may pass before the method begins
+        do { // on a busy machine, the deadline may pass before the method begins
             Probe<byte[]> stuck = Probe.ofAll(value -> awaitLetGo());
             observers.add(stuck);
             proxy.observe("", stuck);
@@ -790,7 +790,7 @@ public abstract class StreamContractTest extends TransportTest {
         StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(200)).on(proxy());
 
         Probe<byte[]> received;
-        do { // on a busy machine the deadline may pass before the method begins
+        do { // on a busy machine, the deadline may pass before the method begins
             Probe<byte[]> answers = Probe.ofAll();
             proxy.exchange(answers);
             answers.failure();
@@ -835,7 +835,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(inner.isLimited()).isTrue();
     }
 
-    // Tests of backpressure, which compare the number of written messages with that of read messages.
+    // The following tests cover backpressure. They compare how many messages were written and how many were read.
 
     @Test
     void slowReaderStopsAServersPublisher() throws Exception {
@@ -985,7 +985,7 @@ public abstract class StreamContractTest extends TransportTest {
         sender.onCompleted();
     }
 
-    /** Returns whether the thread waits in {@code onNext}. These threads can wait nowhere else. */
+    /** Returns whether the thread is blocked in {@code onNext}. The threads of these tests block nowhere else. */
     private static boolean isWaiting(@Nullable Thread thread) {
         return thread != null
                 && (thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
@@ -1035,7 +1035,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    // Tests of headers and trailers.
+    // The following tests cover headers and trailers.
 
     @Test
     void headersArriveBeforeTheFirstMessage() throws Exception {
@@ -1165,7 +1165,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(answers.rest()).containsExactly("blue green", "3");
     }
 
-    // Tests of filters, contexts and meters.
+    // The following tests cover filters, contexts and meters.
 
     @Test
     void filtersSeeAStreamAsOneCallThatEndsWithIt() throws Exception {
@@ -1441,7 +1441,7 @@ public abstract class StreamContractTest extends TransportTest {
                 .sum();
     }
 
-    // Tests of the server as a whole.
+    // The following tests cover the whole server.
 
     @Test
     void messagesOfAnAdmittedStreamAreNotRefusedByAFullServer() throws Exception {
@@ -1471,7 +1471,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(blocking.get(20, TimeUnit.SECONDS)).isEqualTo("x");
     }
 
-    /** Repeats the call while the only worker is still busy with the previous message. */
+    /** Repeats the call until it succeeds, because the only worker may still be busy with the previous message. */
     private static String untilTaken(java.util.function.Supplier<String> call) {
         while (true) {
             try {

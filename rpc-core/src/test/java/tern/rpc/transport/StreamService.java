@@ -5,7 +5,7 @@ import java.util.concurrent.Flow;
 import tern.rpc.RpcMethod;
 import tern.rpc.StreamObserver;
 
-/** Streams of every shape. The test sets their behaviour. */
+/** Streaming methods with every kind of Java signature. The test sets their behaviour. */
 public interface StreamService {
 
     Flow.Publisher<String> publish(String text);

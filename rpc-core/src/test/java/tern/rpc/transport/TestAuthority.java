@@ -26,7 +26,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import javax.security.auth.x500.X500Principal;
 
-/** Issues certificates for tests. It encodes them itself (RFC 5280, 4.1). */
+/** Issues certificates for tests, and encodes them without a library (RFC 5280, 4.1). */
 public final class TestAuthority {
 
     private static final DateTimeFormatter TIME =
@@ -43,7 +43,7 @@ public final class TestAuthority {
     private final X500Principal name;
     private final X509Certificate certificate;
 
-    /** A certificate with its key. */
+    /** A certificate with its private key. */
     public record Identity(PrivateKey key, X509Certificate certificate) {
 
         public KeyManagerFactory keys() {
@@ -72,7 +72,7 @@ public final class TestAuthority {
         this.certificate = certificate(this.name, keys, Instant.now(), Duration.ofDays(1), authority());
     }
 
-    /** @param hosts names and addresses that the certificate covers */
+    /** @param hosts the names and addresses for which the certificate is valid */
     public Identity issue(String subject, String... hosts) {
         return issue(subject, Instant.now(), hosts);
     }
@@ -139,7 +139,7 @@ public final class TestAuthority {
         }
     }
 
-    /** Creates a certificate that is valid from an hour before the given time. */
+    /** Creates a certificate that is valid from one hour before the given time. */
     private X509Certificate certificate(
             X500Principal subject, KeyPair pair, Instant when, Duration valid, byte[] extension) {
         byte[] content = sequence(

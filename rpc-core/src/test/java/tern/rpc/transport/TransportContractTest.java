@@ -57,7 +57,7 @@ import tern.rpc.transport.ContractService.Item;
 import tern.rpc.transport.ContractService.Point;
 import tern.rpc.transport.ContractService.Refused;
 
-/** The contract of transports for callers and services. Every transport has a subclass. */
+/** The contract of transports between callers and services. Every transport has a subclass. */
 @Timeout(60)
 public abstract class TransportContractTest extends TransportTest {
 
@@ -65,7 +65,7 @@ public abstract class TransportContractTest extends TransportTest {
 
     protected final ContractServer service = new ContractServer();
 
-    /** Returns whether exceptions keep their type. Plain JSON transmits only a code and a text. */
+    /** Whether the tested transport preserves the types of exceptions. Plain JSON transmits only a code and a text. */
     protected boolean carriesExceptions() {
         return true;
     }
@@ -180,7 +180,7 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(proxy.shout("ann", String::toUpperCase)).isEqualTo("ANN");
     }
 
-    /** A copy of {@link ContractService} without its default method, as of an older provider. */
+    /** A copy of {@link ContractService} without its default method, like the interface of an older provider. */
     @WireName("tern.rpc.transport.ContractService")
     interface OlderService {
         String echo(String text);
@@ -479,7 +479,7 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = proxy();
 
         RpcException failure;
-        do { // on a busy machine the deadline may pass before the method begins; the method is then skipped
+        do { // on a busy machine, the deadline may pass before the method begins; the method is then not run
             failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
         } while (service.blocked.poll() == null);
 
@@ -576,7 +576,7 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(service.told).isEmpty();
     }
 
-    /** Repeats the call, because on a busy machine the only worker may take it too late. */
+    /** Repeats the call until it succeeds, because on a busy machine the only worker may take it too late. */
     private static @Nullable String servedAtLast(Supplier<@Nullable String> call) {
         while (true) {
             try {
@@ -786,7 +786,7 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = refer(client -> {}, reference -> {});
 
         for (int i = 0; i < 2; i++) {
-            do { // on a busy machine the deadline may pass before the method begins; the method is then skipped
+            do { // on a busy machine, the deadline may pass before the method begins; the method is then not run
                 RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
                 assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
             } while (service.blocked.poll() == null);

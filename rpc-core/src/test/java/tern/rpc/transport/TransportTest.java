@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import tern.rpc.endpoint.Endpoint;
 
-/** The common parts of the contract tests of transports: both sides, and threads that make calls. */
+/** The common part of the contract tests of transports: client and server, and threads that make calls. */
 public abstract class TransportTest {
 
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
@@ -23,16 +23,16 @@ public abstract class TransportTest {
     private final List<AutoCloseable> open = new ArrayList<>();
     private final ExecutorService callers = Executors.newCachedThreadPool();
 
-    /** Creates a server transport. The test closes it. */
+    /** Creates a server transport, which the test closes. */
     protected abstract ServerTransport newServerTransport();
 
-    /** Creates a client transport that reaches the last server transport. */
+    /** Creates a client transport that connects to the server transport created last. */
     protected abstract ClientTransport newClientTransport();
 
-    /** Returns the address of the last server transport after its start. */
+    /** Returns the address of the server transport that was started last. */
     protected abstract Endpoint endpoint();
 
-    /** Closes the resource after the test. Resources are closed in reverse order. */
+    /** Closes the resource after the test. Resources are closed in the reverse order of these calls. */
     protected void closeLater(AutoCloseable resource) {
         open.add(resource);
     }
@@ -48,10 +48,10 @@ public abstract class TransportTest {
         everythingIsClosed();
     }
 
-    /** Called after the test to check that no resource is left. */
+    /** Called after the test to check that all resources were released. */
     protected void everythingIsClosed() {}
 
-    /** Releases all code that waits for the test. */
+    /** Releases all code that blocks until the test releases it. */
     protected void letGo() {}
 
     protected <T> Future<T> inBackground(Callable<T> call) {
@@ -64,7 +64,7 @@ public abstract class TransportTest {
         return taken;
     }
 
-    /** Waits until the condition holds. */
+    /** Waits until the condition is true. */
     protected static void await(String what, BooleanSupplier happened) {
         long end = System.nanoTime() + MAX_NANOS;
         while (!happened.getAsBoolean()) {
