@@ -11,17 +11,17 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** Finds the methods that a name in a path stands for (docs/wire-protocol.md 3.5). */
+/** Finds the methods to which a name in a path refers (docs/wire-protocol.md 3.5). */
 final class MethodLookup {
 
     private MethodLookup() {}
 
     /**
-     * Returns all methods with this name. If there is none, it returns the methods whose name begins in lower case
-     * instead, and otherwise the built-in method.
+     * Returns all methods with this name. If no method has it, returns the methods with this name but a lower-case
+     * first letter, and otherwise the built-in method with this name.
      *
      * @return at least one method
-     * @throws RpcException UNIMPLEMENTED if there is none, or the built-in method is switched off
+     * @throws RpcException UNIMPLEMENTED if no method is found, or the built-in method is disabled
      */
     static List<MethodDescriptor> find(ServiceLookup services, ServiceDescriptor service, String name) {
         List<MethodDescriptor> found = service.overloads(name);
