@@ -185,7 +185,8 @@ final class DubboRequestBody {
     }
 
     private static String shown(String descriptor) {
-        return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…"; // invalid types are not shown
+        // messages do not repeat an invalid descriptor
+        return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…";
     }
 
     private static boolean isReadable(String descriptor) {

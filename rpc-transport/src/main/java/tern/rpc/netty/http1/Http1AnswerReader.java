@@ -60,7 +60,7 @@ public final class Http1AnswerReader {
     private @Nullable Http1Body chunks;
     private byte[] body = NOTHING;
     private int bodyBytes; // number of received body bytes
-    // number of expected body bytes; for a chunked body, the bytes of the chunks announced so far
+    // number of expected body bytes; for a chunked body, the bytes received so far
     private int announced;
 
     /** @param maxBytes the maximum size of a body */

@@ -16,9 +16,7 @@ enum BlockKind {
     /** The block adds a field to the dynamic table or changes the table's size, or its effect cannot be determined. */
     CHANGES_THE_TABLE;
 
-    /**
-     * The leading bits of an indexed field; the constants below are those of added fields and of table size updates.
-     */
+    /** The first bit of an indexed field. */
     private static final int INDEXED = Http2Frames.INDEXED;
 
     private static final int CHANGING = Http2Frames.REMEMBERED | Http2Frames.TABLE_SIZE;

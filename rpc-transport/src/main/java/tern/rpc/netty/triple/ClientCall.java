@@ -85,7 +85,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
      */
     abstract void endsLater(GrpcAnswer answer);
 
-    // Input
+    // ---- Input
 
     void headersRead(Http2Headers headers, boolean endOfStream) {
         if (isOver()) {
@@ -219,7 +219,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return foreign;
     }
 
-    // Ends
+    // ---- Ends
 
     /** Ends the call and stops the delivery of messages. */
     void close() {

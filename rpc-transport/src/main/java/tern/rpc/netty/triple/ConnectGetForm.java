@@ -65,7 +65,7 @@ final class ConnectGetForm implements HttpForm {
         return call(exchange, query, route, new GivenBody(query.bytes(), gzip), gzip);
     }
 
-    /** Creates the call without decoding the message in the query. The message is decoded later. */
+    /** Creates a call with an empty message. For an unknown method, the message in the query is not decoded. */
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
         GivenBody nothing = new GivenBody(new byte[0], false);

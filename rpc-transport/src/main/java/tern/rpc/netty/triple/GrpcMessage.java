@@ -13,7 +13,7 @@ final class GrpcMessage {
 
     private GrpcMessage() {}
 
-    /** Encodes the text. Omits the characters after the first 1 KiB. */
+    /** Encodes the text. Omits the end of the text if the encoded text would exceed 1 KiB. */
     static String encode(String text) {
         StringBuilder encoded = new StringBuilder(Math.min(MAX_ENCODED, text.length() + 16));
         int index = 0;

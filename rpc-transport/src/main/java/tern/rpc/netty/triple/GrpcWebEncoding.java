@@ -12,7 +12,7 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
-/** The messages and answers of gRPC-Web. Stateless. */
+/** The messages and answers of gRPC-Web calls. Stateless. */
 final class GrpcWebEncoding implements CallEncoding {
 
     static final String BINARY = "application/grpc-web";

@@ -52,7 +52,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         request = begun;
     }
 
-    /** Continues to limit the time for the answer, although its caller no longer waits. */
+    /** Closes the connection if a one-way call has no answer at its deadline, although its caller does not wait. */
     void endsUnheard(PendingCall call) {
         long id = call.id();
         Deadline deadline = call.call().deadline();
@@ -66,7 +66,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         return Objects.requireNonNull(loop);
     }
 
-    /** Called when the caller no longer waits for the answer. */
+    /** Closes the connection if it transmits this call, whose caller no longer waits for the answer. */
     void abandon(long id) {
         JsonRequest awaited = request;
         if (awaited != null && awaited.pending().id() == id) {

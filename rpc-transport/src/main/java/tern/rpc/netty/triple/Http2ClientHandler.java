@@ -72,7 +72,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
      */
     private static final int LAST_IDS = 4_096;
 
-    /** A window update below this size is not treated as progress of a waiting request. */
+    /** A window update below this size lets no waiting request continue, so it is counted as a control frame. */
     private static final int SMALL_INCREMENT = 1 << 10;
 
     /**
@@ -455,7 +455,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         int credit = call.ask(messages);
         if (call.isAnswered()
                 && call.isOver()) {
-                    // the stream has already ended; otherwise the call is removed together with its stream
+            // the stream has already ended; otherwise the call is removed together with its stream
             calls.remove(call.pending().id());
             call.close(); // a later cancellation must not find the call
         }
@@ -510,7 +510,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take(now)) {
             encoder().writePing(context(), false, now, context().newPromise());
         } else {
-            connection.heard(); // treated as received bytes, because a heartbeat would cost more than it proves
+            connection.heard(); // no ping is permitted now, so the connection is treated as alive
         }
     }
 
@@ -733,7 +733,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // the update may let a waiting request continue
+            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // the update lets no waiting request continue
                 limits.controlFrame(System.nanoTime());
             }
         }

@@ -133,7 +133,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 disconnected();
             }
         } else if (body.isServed() && hidden != null) {
-            // disconnects only here, because an error in the body must still be reported if the exchange stays open
+            // the call is still open, because the error in its malformed body is not yet reported
             disconnected();
         }
     }
@@ -245,7 +245,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         abort(RpcException.refusal(StatusCode.DEADLINE_EXCEEDED, called + ": " + how, Executed.NO));
     }
 
-    /** Does nothing for a call that was not passed to the server, except that it stops reading the request. */
+    /** If the call was not passed to the server, only stops reading the request. */
     @Override
     public void disconnected() {
         if (body.isServed()) {
@@ -410,7 +410,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
         body.putBack(kept);
         if (!isOpen()) {
-            // the call has ended meanwhile, when the request was not stored here and could not be discarded
+            // the call ended while the request was not stored here, so nothing has discarded it
             discardRequest();
         }
         return name;
@@ -482,7 +482,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** Widens the access, because {@link HttpAnswer} also calls this method. */
+    /** Overridden so that {@link HttpAnswer}, in this package, can call it. */
     @Override
     protected boolean claimAnswer() {
         return super.claimAnswer();

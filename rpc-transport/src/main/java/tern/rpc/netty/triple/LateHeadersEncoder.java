@@ -38,8 +38,8 @@ final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncod
     }
 
     /**
-     * Records every change of the table size. The encoder must announce each change to the client, including the
-     * smallest size between two blocks (RFC 7541, 4.2), so all changes are passed to the encoder when it is created.
+     * Creates the encoder if the table size differs from the default. The encoder must announce every change to the
+     * client, including the smallest size between two blocks (RFC 7541, 4.2), so it must know all changes.
      */
     @Override
     public void maxHeaderTableSize(long most) throws Http2Exception {

@@ -17,11 +17,11 @@ final class MethodLookup {
     private MethodLookup() {}
 
     /**
-     * Returns all methods with this name. If no method has it, returns the methods with this name but a lower-case
-     * first letter, and otherwise the built-in method with this name.
+     * Returns all methods with this name. If the service has none, returns the built-in methods with this name, or the
+     * methods whose name differs only in a lower-case first letter.
      *
      * @return at least one method
-     * @throws RpcException UNIMPLEMENTED if no method is found, or the built-in method is disabled
+     * @throws RpcException UNIMPLEMENTED if no method is found; a disabled built-in method is not found
      */
     static List<MethodDescriptor> find(ServiceLookup services, ServiceDescriptor service, String name) {
         List<MethodDescriptor> found = service.overloads(name);

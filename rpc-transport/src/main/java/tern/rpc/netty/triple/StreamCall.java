@@ -38,6 +38,7 @@ final class StreamCall extends ClientCall {
     private final AtomicLong unsentBytes = new AtomicLong(); // any thread accesses this field
     // messages that wait until the stream is opened
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
+    // messages that the current pass over the connection's write queue has found
     private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Http2ClientHandler handler;
     private @Nullable GrpcAnswer ending;
