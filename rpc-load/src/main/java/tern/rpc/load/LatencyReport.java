@@ -10,13 +10,13 @@ import org.HdrHistogram.Histogram;
 import tern.rpc.load.Tally.ErrorCount;
 
 /**
- * The result of a run and its verdict.
+ * The result of a run, and whether the run passed.
  *
  * @param rows one row for each step of the scenario
- * @param total sum of all steps; unfinished calls count as errors in this row only
- * @param errors first message and count of each kind of error
- * @param misses reasons why the run failed; empty if it passed
- * @param distribution histogram of the successful calls of all steps, without empty buckets
+ * @param total the sum of all steps; only this row counts unfinished calls as errors
+ * @param errors the message of the first error and the number of errors, for each kind of error
+ * @param misses the reasons why the run failed; empty if it passed
+ * @param distribution the histogram of the successful calls of all steps, without empty buckets
  */
 public record LatencyReport(
         Load load,
@@ -30,11 +30,11 @@ public record LatencyReport(
     static final String UNFINISHED = "UNFINISHED";
 
     /**
-     * One line of the table.
+     * One row of the table.
      *
-     * @param calls successful calls; the latencies belong to them
-     * @param qps successful calls a second
-     * @param within share of all calls, from 0 to 1, that succeeded within the target latency
+     * @param calls the number of successful calls; the latencies are those of these calls
+     * @param qps the number of successful calls per second
+     * @param within the share of all calls that succeeded within the target latency, from 0 to 1
      */
     public record Row(
             String name,
@@ -49,16 +49,17 @@ public record LatencyReport(
             double within) {}
 
     /**
-     * One bar of a histogram. The first bound is 0.1 ms, and each bound is 1.25 times the bound before it.
+     * One bar of the histogram. The upper bound of the first bucket is 0.1 ms, and each upper bound is 1.25 times the
+     * previous one.
      *
-     * @param upToMillis upper bound, exclusive; the lower bound is the upper bound of the bucket before
+     * @param upToMillis the upper bound, exclusive; the lower bound is the upper bound of the previous bucket
      */
     public record Bucket(double upToMillis, long calls) {}
 
     public static LatencyReport of(Tally tally, Target target) {
         double seconds = seconds(tally, target);
         List<Row> rows = new ArrayList<>();
-        Histogram all = new Histogram(tally.latencies(0)); // copies the settings of the histogram, not its values
+        Histogram all = new Histogram(tally.latencies(0)); // copies only the settings of the histogram
         long failed = tally.missing();
         for (int step = 0; step < tally.scenario().steps().size(); step++) {
             Histogram latencies = tally.latencies(step);
@@ -81,7 +82,7 @@ public record LatencyReport(
     private static List<Bucket> distribution(Histogram latencies) {
         List<Bucket> buckets = new ArrayList<>();
         double from = 0;
-        double to = 100; // in µs
+        double to = 100; // upper bound in µs
         while (from <= latencies.getMaxValue() && latencies.getTotalCount() > 0) {
             long calls = latencies.getCountBetweenValues((long) Math.ceil(from), (long) Math.ceil(to) - 1);
             if (calls > 0) {
@@ -94,8 +95,9 @@ public record LatencyReport(
     }
 
     /**
-     * Returns the time by which the number of calls is divided. The last call may end one target latency after the
-     * load; a later end lengthens this time and lowers the throughput.
+     * Returns the time by which the number of calls is divided. This is the duration of the load if the last call ends
+     * at most one target latency after the load. If the last call ends later, the time is longer, so the throughput is
+     * lower.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());
@@ -153,7 +155,7 @@ public record LatencyReport(
         return misses.isEmpty();
     }
 
-    /** Returns the table and the verdict as text for a terminal. */
+    /** Returns the table and the result of the run as text for a terminal. */
     public String toText() {
         StringBuilder text = new StringBuilder();
         line(
@@ -216,13 +218,13 @@ public record LatencyReport(
         text.append(String.format(Locale.ROOT, format, values)).append(System.lineSeparator());
     }
 
-    /** Formats with two decimals below 100 ms, otherwise with one. */
+    /** Formats a time with two decimals below 100 ms, otherwise with one. */
     static String millis(double millis, int width) {
         String text = String.format(Locale.ROOT, millis < 99.995 ? "%.2f" : "%.1f", millis);
         return " ".repeat(Math.max(0, width - text.length())) + text;
     }
 
-    /** Formats a share in percent, rounded down, so that only a complete share is shown as 100. */
+    /** Formats a share as a percentage, rounded down, so that only a share of 1 is shown as 100. */
     private static String percent(double share) {
         return String.format(Locale.ROOT, "%.2f", Math.floor(share * 10_000) / 100);
     }

@@ -3,12 +3,14 @@ package tern.rpc.load;
 import java.time.Duration;
 
 /**
- * A rate of calls over time. The rate rises evenly from 0 during the first half of the warm-up and then stays constant.
+ * A rate of calls over time. The rate rises linearly from 0 during the first half of the warm-up and then stays
+ * constant.
  *
- * @param rate calls a second
- * @param warmUp time before the measurement; its calls are not counted
- * @param duration time of the measurement
- * @param users threads that call; if all threads wait for answers, calls start late, and the delay counts as latency
+ * @param rate the number of calls per second
+ * @param warmUp the time before the measurement; calls that start in this time are not counted
+ * @param duration the duration of the measurement
+ * @param users the number of threads that make calls; if all threads wait for answers, the next calls start late, and
+ *     the delay is part of their latency
  */
 public record Load(double rate, Duration warmUp, Duration duration, int users) {
 
@@ -29,7 +31,7 @@ public record Load(double rate, Duration warmUp, Duration duration, int users) {
         return warmUpCalls() + Math.round(rate * duration.toNanos() / 1e9);
     }
 
-    /** Returns the number of calls that belong to the warm-up. */
+    /** Returns the number of calls that start during the warm-up. */
     long warmUpCalls() {
         return rampCalls() + Math.round(rate * rampNanos() / 1e9);
     }
@@ -42,7 +44,7 @@ public record Load(double rate, Duration warmUp, Duration duration, int users) {
         return warmUp.toNanos() / 2;
     }
 
-    /** Returns the intended start of a call, relative to the beginning of the warm-up. */
+    /** Returns the intended start time of a call, relative to the beginning of the warm-up. */
     long startNanos(long call) {
         long rampCalls = rampCalls();
         if (call < rampCalls) {

@@ -8,15 +8,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts calls at the times that {@link Load} defines, even if earlier calls have not ended. The latency of a call is
- * measured from its intended start. A slow answer therefore also raises the latency of the calls that wait behind it,
- * as for real users. Ignoring these waits is known as "coordinated omission".
+ * measured from its intended start. A slow answer therefore also raises the latency of the calls that wait for a
+ * thread, as it would for real users. Not counting these waits is known as "coordinated omission".
  *
- * <p>Each user thread takes the next call, waits for its start, makes the call and repeats. A driver is used for one
- * run.
+ * <p>Each user thread repeats these steps: it takes the next call, waits until the call's start time, and makes the
+ * call. A driver can be used for one run only.
  */
 public final class OpenLoopDriver {
 
-    /** The time in which open calls may end after the run. Calls that take longer count as errors. */
+    /**
+     * The time that open calls have to end after the last call was started. Calls that take longer are counted as
+     * errors.
+     */
     static final Duration GRACE = Duration.ofSeconds(10);
 
     private static final Duration REPORT_EVERY = Duration.ofSeconds(1);
@@ -39,16 +42,16 @@ public final class OpenLoopDriver {
         this.tally = new Tally(scenario, load);
     }
 
-    /** Receives the counts of the last second. Called once a second. */
+    /** Receives the counts of each second. Called once per second. */
     @FunctionalInterface
     public interface Progress {
         void report(Tally.Second second);
     }
 
     /**
-     * Blocks until the last call has ended or {@link #stop} was called.
+     * Blocks until the last call has ended, or until {@link #stop} is called.
      *
-     * @param progress called by the thread that runs this method
+     * @param progress receives the counts, on the thread that calls this method
      */
     public Tally run(Progress progress) throws InterruptedException {
         long start = clock.nanoTime();
@@ -72,7 +75,7 @@ public final class OpenLoopDriver {
         return tally;
     }
 
-    /** Starts no further call. */
+    /** Stops the run: no further call is started. */
     public void stop() {
         stopped = true;
     }
@@ -87,7 +90,7 @@ public final class OpenLoopDriver {
         }
     }
 
-    /** Makes calls as one user until the run is over. A test calls this method on its own thread. */
+    /** Makes calls as one user until the run ends. Tests call this method on their own thread. */
     Tally callUntilDone(long start) throws InterruptedException {
         long number = nextCall.getAndIncrement();
         while (number < load.calls() && !stopped) {
@@ -107,7 +110,10 @@ public final class OpenLoopDriver {
         tally.record(number, step, clock.nanoTime() - intended, failure);
     }
 
-    /** Catches every exception, because a failure must end only its own call. */
+    /**
+     * Makes the call and returns its exception; null if it succeeds. Catches every exception, because a failed call
+     * must not end the run.
+     */
     private static @Nullable Throwable run(Scenario.Step step, long number) {
         try {
             step.call().run(number);

@@ -4,17 +4,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** A mix of calls with a weight for each. Immutable; any thread may call {@link #pick}. */
+/** A mix of calls, each with a weight. Immutable; any thread may call {@link #pick}. */
 public final class Scenario {
 
-    /** One call. Any exception counts as an error of the call, so a call must throw if it gets a wrong answer. */
+    /**
+     * One kind of call. An exception counts as an error of the call, so an implementation must throw one if the answer
+     * is wrong.
+     */
     @FunctionalInterface
     public interface Call {
-        /** @param number index of the call in the whole run, from 0 */
+        /** @param number the index of the call in the whole run, from 0 */
         void run(long number) throws Exception;
     }
 
-    /** @param weight share of this step in relation to the other steps */
+    /** @param weight the weight of this step; its share of the calls is its weight divided by the sum of all weights */
     public record Step(String name, int weight, Call call) {}
 
     private final List<Step> steps;
@@ -33,7 +36,10 @@ public final class Scenario {
         return steps;
     }
 
-    /** Returns the index of the step for this call. The choice is random by weight, but equal in every run. */
+    /**
+     * Returns the index of the step for the call with this number. The choice is random according to the weights, but
+     * the same in every run.
+     */
     int pick(long number) {
         int ticket = new SplittableRandom(number).nextInt(totalWeight);
         int step = 0;

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * Counts the calls of a run. Latencies are recorded for successful calls only, in microseconds with three significant
- * digits. Calls of the warm-up appear only in {@link #second}. Thread-safe.
+ * Counts the calls of a run. Records the latencies of successful calls only, in microseconds with three significant
+ * digits. Calls of the warm-up are counted only in {@link #second}. Thread-safe.
  */
 public final class Tally {
 
@@ -30,7 +30,7 @@ public final class Tally {
     private final Map<String, ErrorCount> errorKinds = new ConcurrentHashMap<>();
     private final LongAccumulator lastEndNanos = new LongAccumulator(Math::max, 0);
 
-    // Successes and errors since the last call of second().
+    // The successes and errors since the last call of second().
     private final Recorder recentLatencies = new Recorder(MAX_MICROS, DIGITS);
     private final LongAdder recentErrors = new LongAdder();
 
@@ -47,9 +47,9 @@ public final class Tally {
     }
 
     /**
-     * Errors of one kind.
+     * The errors of one kind.
      *
-     * @param first message of the first error
+     * @param first the message of the first error
      */
     public record ErrorCount(long count, String first) {
         ErrorCount plus(ErrorCount other) {
@@ -58,11 +58,11 @@ public final class Tally {
     }
 
     /**
-     * One second of a run.
+     * The counts of one second of a run.
      *
-     * @param sinceStart time from the start of the run to the end of this second
+     * @param sinceStart the time from the start of the run to the end of this second
      * @param warmUp whether this second ended within the warm-up
-     * @param calls successful calls; the latencies belong to them
+     * @param calls the number of successful calls; the latencies are those of these calls
      */
     public record Second(
             Duration sinceStart,
@@ -86,7 +86,7 @@ public final class Tally {
         }
     }
 
-    /** @param latencyNanos time from the intended start */
+    /** @param latencyNanos the time from the intended start of the call to its end */
     void record(long number, int step, long latencyNanos, @Nullable Throwable failure) {
         boolean counts = number >= load.warmUpCalls();
         if (failure == null) {
@@ -116,7 +116,7 @@ public final class Tally {
         errorKinds.merge(known, new ErrorCount(1, message), ErrorCount::plus);
     }
 
-    /** Returns and resets the counts since the last call of this method. Only one thread may call it. */
+    /** Returns the counts since the last call of this method and resets them. Only one thread may call this method. */
     Second second(Duration sinceStart) {
         Histogram recent = recentLatencies.getIntervalHistogram();
         return new Second(
@@ -145,17 +145,20 @@ public final class Tally {
         return errors[step].sum();
     }
 
-    /** Returns the end of the last successful call, relative to the beginning of the warm-up. */
+    /** Returns the end time of the last successful call, relative to the beginning of the warm-up. */
     Duration lastEnd() {
         return Duration.ofNanos(lastEndNanos.get());
     }
 
-    /** Returns the errors by kind: the status code of an {@link RpcException}, otherwise the name of the class. */
+    /**
+     * Returns the errors by kind. The kind is the status code of an {@link RpcException}, or the class name of any
+     * other exception.
+     */
     Map<String, ErrorCount> errorKinds() {
         return new TreeMap<>(errorKinds);
     }
 
-    /** Returns the number of calls that never started or did not end in time. */
+    /** Returns the number of calls that were never started or did not end within the grace period. */
     long missing() {
         long counted = 0;
         for (int step = 0; step < latencies.length; step++) {

@@ -3,10 +3,10 @@ package tern.rpc.load;
 import java.time.Duration;
 
 /**
- * The target that a run without errors has to reach.
+ * The target of a run. A run passes if it meets the target and has no errors.
  *
- * @param qps minimum of successful calls a second
- * @param latency upper bound of the 99th percentile, exclusive
+ * @param qps the minimum number of successful calls per second
+ * @param latency the upper bound of the 99th percentile of the latency, exclusive
  */
 public record Target(double qps, Duration latency) {
 

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks which package may import which. */
+/** Checks which packages each package may import. */
 class ArchitectureTest {
 
     private static final JavaClasses LOAD = new ClassFileImporter().importPath(ownClasses());
@@ -36,7 +36,9 @@ class ArchitectureTest {
                 .allMatch(home -> home.isAnnotatedWith(NullMarked.class));
     }
 
-    /** Returns the folder of this module's main classes. The class path also contains classes of other modules. */
+    /**
+     * Returns the folder with the main classes of this module. The class path also contains classes of other modules.
+     */
     private static Path ownClasses() {
         URL testClasses =
                 ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();

@@ -2,7 +2,7 @@ package tern.rpc.load;
 
 import java.time.Duration;
 
-/** A clock that advances only when a user waits or a simulated call takes time. */
+/** A clock that advances only when a user thread waits, or when a simulated call takes time. */
 final class FakeClock implements LoadClock {
 
     private long now;

@@ -11,19 +11,19 @@ import java.net.Socket;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A TCP relay between clients and a server. A test can cut its connections and refuse new ones. Thread-safe. */
+/** A TCP relay between clients and a server. It can close connections and refuse new ones. Thread-safe. */
 final class Relay implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 16 << 10;
 
-    /** A client's connection and the matching connection to the server. */
+    /** A client's connection and the relay's connection to the server for it. */
     private record Pair(Socket client, Socket server) {}
 
     private final int serverPort;
     private final int port;
-    // indexed by the local port of the relay's connection to the server
+    // the open pairs, by the local port of the relay's connection to the server
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
-    private ServerSocket listening; // guarded by this, like the field below
+    private ServerSocket listening; // guarded by this, as is the field below
     private Thread accepting;
 
     Relay(int serverPort) {
@@ -64,7 +64,7 @@ final class Relay implements AutoCloseable {
             try {
                 passOn(from, from.accept());
             } catch (IOException e) {
-                // closed by refuse() or close(), or the client has already disconnected
+                // refuse() or close() has closed the port, or the client has already disconnected
             }
         }
     }
@@ -92,7 +92,7 @@ final class Relay implements AutoCloseable {
                 out.write(buffer, 0, count);
             }
         } catch (IOException e) {
-            // one side has disconnected; the other is closed below
+            // one peer has disconnected; both connections are closed below
         } finally {
             cut(pair);
         }
@@ -108,11 +108,11 @@ final class Relay implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException e) {
-            // already closed
+            // the socket is already closed
         }
     }
 
-    /** Closes the client connection whose server side uses this local port. */
+    /** Closes the client connection whose pair uses this local port towards the server. */
     void drop(int portTowardsServer) {
         Pair pair = pairs.get(portTowardsServer);
         if (pair != null) {
@@ -126,7 +126,7 @@ final class Relay implements AutoCloseable {
 
     /**
      * Closes the port and every connection. The operating system accepts connections until the accepting thread has
-     * ended, so this method waits for that thread.
+     * ended, so this method blocks until that thread has ended.
      */
     synchronized void refuse() {
         try {

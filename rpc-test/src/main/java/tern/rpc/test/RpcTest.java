@@ -16,9 +16,9 @@ import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
- * A test of a few services and components in which Spring Boot configures only Tern. References call the server of the
- * test in memory ({@code rpc.client.url=local}). Services also listen on a free port. Missing beans can be replaced,
- * for example by {@code @MockitoBean}.
+ * Configures a test of a few services and components, for which Spring Boot configures only Tern. References call the
+ * server of the test in memory ({@code rpc.client.url=local}). The server also listens on a free port. Missing beans can
+ * be replaced, for example with {@code @MockitoBean}.
  *
  * <pre>{@code
  * @RpcTest({PoliteGreetings.class, Visitor.class})
@@ -44,7 +44,7 @@ import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 })
 public @interface RpcTest {
 
-    /** The services and components of the test. There is no component scan. */
+    /** The classes of the services and components to test. There is no component scan. */
     @AliasFor(annotation = SpringBootTest.class, attribute = "classes")
     Class<?>[] value();
 }

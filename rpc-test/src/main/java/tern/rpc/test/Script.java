@@ -18,12 +18,12 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * The answers of a {@link ScriptedProvider} to the calls of one method. Each call takes the next step, and the last
- * step is repeated. Thread-safe.
+ * The answers of a {@link ScriptedProvider} to the calls of one method. Each call uses the next step of the script;
+ * after the last step, every call repeats that step. Thread-safe.
  */
 public final class Script {
 
-    /** One reaction to a call. */
+    /** How a step reacts to a call. */
     @FunctionalInterface
     interface Action {
         CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);
@@ -34,7 +34,7 @@ public final class Script {
     private final String method;
     private final List<MethodDescriptor> overloads;
     private final Deque<Step> steps = new ArrayDeque<>(); // guarded by this
-    private Duration delay = Duration.ZERO; // delay of the next step to be added; guarded by this
+    private Duration delay = Duration.ZERO; // the delay of the step that is added next; guarded by this
     private @Nullable Step last; // guarded by this
 
     Script(String method, List<MethodDescriptor> overloads) {
@@ -43,10 +43,11 @@ public final class Script {
     }
 
     /**
-     * Answers with a value. For a method that returns a future, pass the result itself; for a method that returns a
-     * stream, pass the publisher.
+     * Adds a step that answers with a value. For a method that returns a future, pass the result itself. For a method
+     * that returns a stream, pass the publisher.
      *
-     * @throws IllegalArgumentException if the value does not fit the only method of this name
+     * @throws IllegalArgumentException if the script's method is not overloaded and the value does not match its result
+     *     type
      */
     public Script answer(@Nullable Object value) {
         check(value);
@@ -66,28 +67,28 @@ public final class Script {
         }
     }
 
-    /** Computes the answer from the arguments, on a thread of the provider. */
+    /** Adds a step that computes the answer from the arguments, on a thread of the provider. */
     public Script answerWith(Function<List<@Nullable Object>, @Nullable Object> answer) {
         return add("answerWith(…)", (arguments, drop) -> CompletableFuture.completedFuture(answer.apply(arguments)));
     }
 
-    /** Delays the next step by this time. */
+    /** Sets a delay for the step that is added next. */
     public synchronized Script delay(Duration wait) {
         delay = wait;
         return this;
     }
 
-    /** Fails with a status, like a call whose method ran. */
+    /** Adds a step that fails with a status, as if the method had run. */
     public Script fail(StatusCode code, String description) {
         return fail(new RpcException(code, description));
     }
 
-    /** Throws the exception as if the method had thrown it. */
+    /** Adds a step that throws the exception as if the method had thrown it. */
     public Script fail(Throwable exception) {
         return add("fail(" + exception + ")", (arguments, drop) -> CompletableFuture.failedFuture(exception));
     }
 
-    /** Refuses the call like a full server, with RESOURCE_EXHAUSTED and not executed. */
+    /** Adds a step that refuses the call with RESOURCE_EXHAUSTED as not executed, as an overloaded server does. */
     public Script refuse() {
         return add(
                 "refuse()",
@@ -95,7 +96,7 @@ public final class Script {
                         StatusCode.RESOURCE_EXHAUSTED, "the call was refused: by the script", Executed.NO)));
     }
 
-    /** Closes the connection instead of answering. */
+    /** Adds a step that closes the connection instead of answering. */
     public Script drop() {
         return add("drop()", (arguments, drop) -> {
             drop.run();
@@ -103,7 +104,7 @@ public final class Script {
         });
     }
 
-    /** Never answers. */
+    /** Adds a step that never answers. */
     public Script hang() {
         return add("hang()", (arguments, drop) -> new CompletableFuture<>());
     }
@@ -132,7 +133,7 @@ public final class Script {
                 .thenCompose(Function.identity());
     }
 
-    /** Returns the remaining steps for messages; empty if every step was used. */
+    /** Returns the unused steps, as text for messages; empty if every step was used. */
     synchronized String left() {
         List<Step> unreached = new ArrayList<>(steps);
         return unreached.isEmpty()

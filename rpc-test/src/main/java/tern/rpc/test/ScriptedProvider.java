@@ -81,7 +81,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final RpcServer server;
     private final Relay relay;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
-    private final List<SeenCall> calls = new ArrayList<>(); // guarded by itself
+    private final List<SeenCall> calls = new ArrayList<>(); // guarded by the list itself
     private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types) {
@@ -117,7 +117,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                 Duration.ofSeconds(10));
     }
 
-    /** Returns a codec for JSON if Jackson is on the class path. */
+    /** Returns a JSON codec if Jackson is on the class path; otherwise null. */
     private static @Nullable JsonCodec json() {
         try {
             Class.forName(JSON, false, ScriptedProvider.class.getClassLoader());
@@ -127,7 +127,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return Json.codec();
     }
 
-    /** A separate class, so that Jackson's classes are loaded only if they are present. */
+    /** Uses Jackson in a separate class, so that Jackson's classes are loaded only if Jackson is present. */
     private static final class Json {
         static JsonCodec codec() {
             return new JsonCodec(
@@ -135,7 +135,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Creates a provider of these interfaces, without group and version. */
+    /** Creates a provider of the given interfaces, without group and version. */
     public static ScriptedProvider of(Class<?>... services) {
         return new ScriptedProvider(
                 Arrays.stream(services)
@@ -144,21 +144,21 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                 List.of(services));
     }
 
-    /** Creates a provider of one interface in a group and a version. Each of them may be empty. */
+    /** Creates a provider of one interface with a group and a version. Both may be empty. */
     public static ScriptedProvider of(Class<?> service, String group, String version) {
         return new ScriptedProvider(
                 List.of(new ServiceKey(ServiceDescriptor.nameOf(service), group, version)), List.of(service));
     }
 
     /**
-     * Returns host and port, such as {@code 127.0.0.1:40123}. Suitable for {@code rpc.client.url} if references name
+     * Returns host and port, such as {@code 127.0.0.1:40123}. Suitable for {@code rpc.client.url} if the references set
      * their protocol.
      */
     public String address() {
         return InetAddress.getLoopbackAddress().getHostAddress() + ":" + relay.port();
     }
 
-    /** Returns the address with a protocol, such as {@code tri://127.0.0.1:40123}. */
+    /** Returns the address with the given protocol as its scheme, such as {@code tri://127.0.0.1:40123}. */
     public String address(String protocol) {
         return protocol + "://" + address();
     }
@@ -168,9 +168,9 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Returns the script of all methods with this name. Further steps are added to the existing ones.
+     * Returns the script of all methods with this name. Steps that are added to it come after the existing steps.
      *
-     * @throws IllegalArgumentException if no service has such a method
+     * @throws IllegalArgumentException if no service has a method with this name
      */
     public Script on(String method) {
         List<MethodDescriptor> named = services.stream()
@@ -187,7 +187,10 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return scripts.computeIfAbsent(method, unknown -> new Script(method, named));
     }
 
-    /** Closes the port and every connection. Clients get "connection refused" until {@link #acceptConnections}. */
+    /**
+     * Closes the port and every connection. Clients get "connection refused" until {@link #acceptConnections} is
+     * called.
+     */
     public void refuseConnections() {
         relay.refuse();
     }
@@ -247,7 +250,9 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Creates the target object of a service. Only streaming calls reach it, because a filter answers all others. */
+    /**
+     * Creates the target object of a service. Only streaming calls reach it, because a filter answers all other calls.
+     */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(
                 type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> switch (method.getName()) {
@@ -265,12 +270,12 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Returns the calls of one method received so far, in order. */
+    /** Returns the calls of the given method received so far, in order. */
     public List<SeenCall> calls(String method) {
         return calls().stream().filter(call -> call.method().equals(method)).toList();
     }
 
-    /** Fails unless the method was called exactly this number of times. */
+    /** Fails unless the method was called exactly the given number of times. */
     public void assertCalled(String method, int times) {
         List<SeenCall> seen = calls(method);
         if (seen.size() != times) {
@@ -300,8 +305,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Waits until the method was called this number of times. Intended for calls whose end the caller cannot see, such
-     * as one-way calls. Fails after the given time.
+     * Blocks until the method was called the given number of times. Useful for calls whose end the caller cannot
+     * observe, such as one-way calls. Fails if the time limit is exceeded.
      */
     public void awaitCalls(String method, int times, Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
@@ -322,7 +327,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return seen.isEmpty() ? "" : seen.stream().map(SeenCall::toString).collect(Collectors.joining(", ", ": ", ""));
     }
 
-    /** Discards scripts and calls, and accepts connections again. */
+    /** Discards scripts and recorded calls, and accepts connections again. */
     public void reset() {
         scripts.clear();
         synchronized (calls) {
@@ -342,11 +347,12 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Closes the provider with the outermost context. A static extension is also called for nested classes and tests,
-     * whose contexts end earlier.
+     * Closes the provider when the outermost test context ends. A static extension is also called for nested classes
+     * and tests, whose contexts end earlier.
      */
     private void closeWith(ExtensionContext context) {
-        ExtensionContext.Store store = context.getStore(NAMESPACE); // this also finds values of parent contexts
+        // get() on this store also finds values of parent contexts
+        ExtensionContext.Store store = context.getStore(NAMESPACE);
         if (store.get(this) == null) {
             store.put(this, (AutoCloseable) this::close);
         }

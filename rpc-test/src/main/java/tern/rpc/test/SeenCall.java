@@ -9,14 +9,14 @@ import tern.rpc.ServiceKey;
 /**
  * A call that a {@link ScriptedProvider} received.
  *
- * @param arguments the arguments of the method, without the messages of a stream; may contain null
- * @param metadata the headers of the call
- * @param protocol the protocol of the call: {@code dubbo}, {@code tri}, {@code http} …
+ * @param arguments the arguments of the method, without the messages of a stream; elements may be null
+ * @param metadata the metadata of the call
+ * @param protocol the protocol of the call, such as {@code dubbo}, {@code tri} or {@code http}
  */
 public record SeenCall(
         ServiceKey service, String method, List<@Nullable Object> arguments, Metadata metadata, String protocol) {
 
-    /** Returns method and arguments, such as {@code greet(Ada, 3)}. */
+    /** Returns the method and its arguments, such as {@code greet(Ada, 3)}. */
     @Override
     public String toString() {
         return arguments.stream().map(String::valueOf).collect(Collectors.joining(", ", method + "(", ")"));

@@ -30,7 +30,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcConnectionDetails;
 import tern.rpc.spring.RpcReference;
 
-/** Tests addresses that come from beans of the application or of simulated containers. */
+/** Tests addresses that come from beans of the application or from simulated containers. */
 @Timeout(120)
 class ConnectionDetailsTest {
 
@@ -104,7 +104,7 @@ class ConnectionDetailsTest {
         }
     }
 
-    /** Reports the port of the scripted provider. */
+    /** A container that reports the port of the scripted provider. */
     static final class PretendedContainer extends GenericContainer<PretendedContainer> {
 
         PretendedContainer() {
@@ -114,12 +114,12 @@ class ConnectionDetailsTest {
 
         @Override
         public void start() {
-            // nothing to start
+            // there is no container to start
         }
 
         @Override
         public void stop() {
-            // nothing to stop
+            // there is no container to stop
         }
 
         @Override

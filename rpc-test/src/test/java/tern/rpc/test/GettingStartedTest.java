@@ -34,13 +34,16 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
-/** Follows docs/getting-started.md in an empty folder. The compiler and both applications run in this process. */
+/**
+ * Executes the steps of docs/getting-started.md in an empty folder. The compiler and both applications run in this
+ * process.
+ */
 @Timeout(240)
 class GettingStartedTest {
 
     private static final Path DOCS = Path.of("..", "docs");
 
-    /** Matches a file name in backticks at the end of a line, and the content that follows. */
+    /** Matches a line that ends with a file name in backticks, and the code block after it. */
     private static final Pattern FILE =
             Pattern.compile("`([\\w./-]+\\.(?:xml|java|properties))`\n\n```\\w+\n(.*?)```", Pattern.DOTALL);
 
@@ -168,7 +171,7 @@ class GettingStartedTest {
                 .run(arguments.toArray(String[]::new));
     }
 
-    /** Sends the request of the page's curl command. */
+    /** Sends the same request as the curl command on the page. */
     private static String json(String address) throws Exception {
         Matcher curl = Pattern.compile("curl -H '([^:]+): ([^']+)' -d '([^']+)' http://localhost:20880(\\S+)")
                 .matcher(page());

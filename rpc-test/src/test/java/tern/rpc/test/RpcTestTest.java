@@ -17,7 +17,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests the content of a test slice, and a scripted provider in an application. */
+/** Tests which beans a test slice contains, and a scripted provider in an application. */
 @Timeout(120)
 class RpcTestTest {
 

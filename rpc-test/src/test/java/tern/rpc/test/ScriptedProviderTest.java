@@ -34,7 +34,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests every step of a script over a real socket, with every protocol. */
+/** Tests every kind of script step over a real socket, with every protocol. */
 @Timeout(120)
 class ScriptedProviderTest {
 
@@ -53,7 +53,7 @@ class ScriptedProviderTest {
                 usual.application(),
                 usual.connectTimeout(),
                 usual.reconnectMin(),
-                usual.reconnectMin(), // short enough that a reopened port is found within the test
+                usual.reconnectMin(), // short enough that the client finds the reopened port during the test
                 usual.heartbeat(),
                 usual.probeAfter(),
                 usual.probeTimeout(),
@@ -162,7 +162,8 @@ class ScriptedProviderTest {
                     assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE);
                     assertThat(e.wasExecuted()).isEqualTo(Executed.MAYBE);
                 });
-        assertThat(shop(protocol).price("tea")).isEqualTo(7); // the method is idempotent, so the call is retried
+        // the method is idempotent, so the client retries the call
+        assertThat(shop(protocol).price("tea")).isEqualTo(7);
         provider.assertCalled("price", 2);
     }
 

@@ -5,21 +5,22 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** Decodes the answers on one connection, one after another. Used by one thread at a time. */
+/** Decodes the answers that arrive on one connection, one after another. Only one thread at a time uses a reader. */
 public interface AnswerReader {
 
     /**
      * Reads bytes received for the answer to a call.
      *
-     * @return the answer, or null until all of its bytes have arrived; the answer keeps no reference to the given bytes
-     * @throws tern.rpc.RpcException if the answer is invalid; nothing further on this connection can then be decoded
+     * @return the answer; null until all of its bytes have arrived; the answer keeps no reference to the given bytes
+     * @throws tern.rpc.RpcException if the answer is invalid; the reader can then decode nothing more on this
+     *     connection
      */
     @Nullable
     Answer read(ByteBuf in, PendingCall call);
 
-    /** Whether the connection may be reused after the last answer. */
+    /** Whether another request may be sent on the connection after the last answer. */
     boolean keepsAlive();
 
-    /** The number of missing bytes of the current answer, as far as known. */
+    /** The number of bytes that are still missing of the current answer, as far as the reader knows. */
     int missingBytes();
 }

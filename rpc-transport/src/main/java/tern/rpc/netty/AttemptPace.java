@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Lets calls that find no connection start an attempt to connect, at most one every half second. A provider that has
- * returned is therefore reached before a long pause ends. Thread-safe.
+ * Limits how often calls that find no connection may start an attempt to connect: at most once every half second. Such
+ * an attempt reaches a restarted provider before a long reconnect pause ends. Thread-safe.
  */
 final class AttemptPace {
 
@@ -20,12 +20,12 @@ final class AttemptPace {
         this.nextNanos = new AtomicLong(clock.nanoTime());
     }
 
-    /** Whether the pause after the last attempt is over. */
+    /** Whether half a second has passed since the last attempt started. */
     boolean isDue() {
         return clock.nanoTime() - nextNanos.get() >= 0;
     }
 
-    /** Whether the calling thread may start an attempt now. If true, it must do so. */
+    /** Whether the calling thread may start an attempt now. If the result is true, the thread must start one. */
     boolean mayBegin() {
         long now = clock.nanoTime();
         long next = nextNanos.get();

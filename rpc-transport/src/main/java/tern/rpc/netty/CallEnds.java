@@ -9,17 +9,17 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.transport.PendingCall;
 
-/** The failures of calls without an answer. They are the same for every kind of connection. */
+/** Creates the failures of calls that end without an answer, in the same way for every kind of connection. */
 final class CallEnds {
 
     private CallEnds() {}
 
-    /** The failure of a call whose connection was lost. */
+    /** Returns the failure of a call whose connection was lost. */
     static RpcException lost(PendingCall call, Endpoint endpoint, String reason, Executed executed) {
         return RpcException.refusal(StatusCode.UNAVAILABLE, call + " at " + endpoint + ": " + reason, executed);
     }
 
-    /** The failure of a call whose request cannot be encoded. */
+    /** Returns the failure of a call whose request cannot be encoded. */
     static RpcException unsendable(PendingCall call, Endpoint endpoint, Throwable cause) {
         if (cause instanceof RpcException known) {
             return known;

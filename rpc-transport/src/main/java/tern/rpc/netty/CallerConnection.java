@@ -23,10 +23,10 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * A socket on which blocking callers make their exchanges themselves, one at a time. The caller's thread connects,
- * writes and reads, so no thread must be woken. A thread that ends a call before its answer closes the socket, which
- * ends the wait. Fields without a comment are confined to the thread that owns the connection: its caller, or the
- * thread that took it from the idle connections.
+ * A socket on which blocking callers send their requests and read the answers themselves, one call at a time. The
+ * caller's thread connects, writes and reads, so no thread must be woken. To cancel a waiting call, another thread
+ * closes the socket, which ends the read. Fields without a comment are confined to the thread that owns the connection:
+ * the caller's thread, or the thread that took the connection from the idle connections.
  */
 final class CallerConnection implements PendingCall.Carrier {
 
@@ -39,21 +39,21 @@ final class CallerConnection implements PendingCall.Carrier {
 
     static final String CLOSED_BY_SERVER = "the connection was closed by the server";
 
-    /** Receives the events of a connection, on the thread that causes them. */
+    /** Receives the events of a connection. Each method runs on the thread that causes the event. */
     interface Owner {
         void connected(CallerConnection connection);
 
         /** Called when the connection is free for the next call. */
         void released(CallerConnection connection);
 
-        /** Called when an answer arrives after the end of its call. */
+        /** Called when an answer arrives after its call has ended. */
         void answeredLate();
 
         /**
          * Called once, when the connection is closed.
          *
-         * @param unreachable the reason why the server was never reached; null if it was, or if the connection was no
-         *     longer wanted
+         * @param unreachable the reason why the server was never reached; null if the server was reached or the call
+         *     had ended before
          */
         void gone(CallerConnection connection, @Nullable String unreachable);
     }
@@ -79,7 +79,7 @@ final class CallerConnection implements PendingCall.Carrier {
         this.owner = owner;
     }
 
-    /** Accepts a call. The call is sent when its caller waits for it. */
+    /** Accepts a call. The request is sent when the caller starts to wait for the answer. */
     void carry(PendingCall call, byte[][] encoded) {
         int bytes = 0;
         for (byte[] part : encoded) {
@@ -90,7 +90,7 @@ final class CallerConnection implements PendingCall.Carrier {
         call.carriedBy(this);
         current = call;
         if (isClosed()) {
-            lose(call); // the connection may have been closed before it had the call
+            lose(call); // the connection may have been closed before the call was assigned to it
         }
     }
 
@@ -119,7 +119,7 @@ final class CallerConnection implements PendingCall.Carrier {
         try {
             write(call, socket);
         } catch (IOException e) {
-            // the server may have answered without reading the whole request
+            // the server may have answered before it read the whole request
             Answer early = answerAfter(call, socket, e);
             answered(call, early, false);
             return;
@@ -140,10 +140,10 @@ final class CallerConnection implements PendingCall.Carrier {
         SocketChannel made = SocketChannel.open();
         channel = made;
         if (isClosed()) {
-            made.close(); // the thread that closed the connection may have missed the new channel
+            made.close(); // the thread that closed this connection may not have seen the new channel
         }
         made.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        // waits for the connection, unless the sweep closes it earlier
+        // blocks until the socket is connected, or until the deadline sweep closes it
         made.socket().connect(address, (int) settings.connectTimeout().toMillis());
         connected = true;
         owner.connected(this);
@@ -158,7 +158,7 @@ final class CallerConnection implements PendingCall.Carrier {
         byte[][] parts = request;
         request = new byte[0][];
         if (call.isDone()) {
-            return; // the connection is already closed or is about to be closed
+            return; // the call has ended, so the connection is closed or will be closed soon
         }
         call.sent();
         for (byte[] part : parts) {
@@ -184,9 +184,7 @@ final class CallerConnection implements PendingCall.Carrier {
         return answer;
     }
 
-    /**
-     * @return the answer; null if the connection ends first
-     */
+    /** @return the answer; null if the connection ends before the answer is complete */
     private @Nullable Answer read(PendingCall call, SocketChannel socket) throws IOException {
         while (true) {
             makeRoom(Math.max(USUAL_BYTES, Math.min(MAX_BYTES, reader.missingBytes())));
@@ -213,9 +211,9 @@ final class CallerConnection implements PendingCall.Carrier {
 
     private void answered(PendingCall call, Answer answer, boolean reusable) {
         if (unread.capacity() > USUAL_BYTES) {
-            unread = Unpooled.EMPTY_BUFFER; // a large answer must not leave a large buffer behind
+            unread = Unpooled.EMPTY_BUFFER; // a large answer must not keep a large buffer allocated
         }
-        current = null; // cleared first, because the connection may be lost from now on
+        current = null; // cleared first, because from here on the connection may be reused or closed
         if (!call.answer(answer)) {
             owner.answeredLate();
             close("its call was given up");
@@ -227,7 +225,10 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    /** Ends the call without an answer. An interrupted caller reports the interrupt itself, so no failure is set. */
+    /**
+     * Closes the connection, which fails its call. Does nothing if the waiting caller was interrupted, because the
+     * caller then reports the interrupt itself.
+     */
     private void ended(PendingCall call, String reason) {
         if (call.isDone() || !Thread.currentThread().isInterrupted()) {
             close(reason);
@@ -241,12 +242,12 @@ final class CallerConnection implements PendingCall.Carrier {
     }
 
     /**
-     * Whether the connection can be reused. Reads what the server has sent meanwhile, and closes the connection if it
-     * cannot be reused.
+     * Whether the connection can be reused. The method reads without blocking and closes the connection if the server
+     * has closed it or has sent an unrequested byte.
      */
     boolean isFresh() {
         SocketChannel socket = Objects.requireNonNull(channel);
-        unread = Unpooled.EMPTY_BUFFER; // idle connections keep no buffer
+        unread = Unpooled.EMPTY_BUFFER; // an idle connection keeps no buffer
         String reason;
         try {
             socket.configureBlocking(false);
@@ -265,7 +266,7 @@ final class CallerConnection implements PendingCall.Carrier {
 
     // ---- Methods of any thread
 
-    /** Closes the connection, because the call ended without an answer. */
+    /** Closes the connection, because its call ended without an answer. */
     @Override
     public void abandoned(PendingCall call) {
         if (current == call) {
@@ -278,7 +279,7 @@ final class CallerConnection implements PendingCall.Carrier {
         return isClosed();
     }
 
-    /** Fails the call whose deadline has passed. */
+    /** Fails the current call if its deadline has passed. */
     void sweep(long now) {
         PendingCall call = current;
         if (call != null && call.call().deadline().isExpired(now)) {
@@ -286,7 +287,9 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    /** Closes the connection once. A call that waits for an answer fails. */
+    /**
+     * Closes the connection. Only the first call of this method has an effect. A call that waits for an answer fails.
+     */
     void close(String reason) {
         if (!closeReason.compareAndSet(null, reason)) {
             return;
@@ -303,9 +306,10 @@ final class CallerConnection implements PendingCall.Carrier {
         PendingCall lost = current;
         boolean unreachable = !connected && lost != null && !lost.isDone();
         try {
+            // called before the call fails, so that an immediate retry finds another connection
             owner.gone(
                     this,
-                    unreachable ? reason : null); // called first, so that an immediate retry finds the next connection
+                    unreachable ? reason : null);
         } finally {
             if (lost != null) {
                 lose(lost);

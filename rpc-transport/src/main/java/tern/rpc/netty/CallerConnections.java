@@ -14,35 +14,36 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The sockets to one endpoint on which blocking callers make their exchanges themselves. The most recently used socket
- * is taken first. An event loop only watches the time: it ends late calls, and checks periodically whether the server
- * has closed idle sockets. Thread-safe.
+ * The sockets to one endpoint on which blocking callers send and read themselves. The most recently used idle socket is
+ * reused first. Event loops only run timers, which fail calls at their deadline and periodically check whether the
+ * server has closed idle sockets. Thread-safe.
  */
 final class CallerConnections implements CallerConnection.Owner {
 
-    /** Maximum delay of a failure after the deadline. */
+    /** Maximum time between a call's deadline and its failure. */
     private static final long SWEEP_MILLIS = 20;
 
-    /** Maximum time until a closed idle connection is noticed. */
+    /** Interval of the checks that find idle connections closed by the server. */
     private static final long LOOK_MILLIS = 1_000;
 
     /**
-     * A connection used this recently is reused without a check, because the check costs a noticeable part of a call.
+     * A connection that was used within this time is reused without a check. The check costs a noticeable part of a
+     * call's time.
      */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** Limits the number of connections, and knows whether the server can be reached. */
+    /** Limits the number of connections, and records whether the server can be reached. */
     interface Owner {
         /**
-         * Reserves a place for a connection.
+         * Counts one more connection, unless the limit is reached.
          *
-         * @return false if the limit is reached and no idle connection can be closed
+         * @return false if the limit is reached and no idle connection can be closed instead
          */
         boolean mayOpen();
 
         void connected();
 
-        /** Called when a complete answer was read. */
+        /** Called when an answer was read completely. */
         void heard();
 
         /**
@@ -79,9 +80,9 @@ final class CallerConnections implements CallerConnection.Owner {
     }
 
     /**
-     * Encodes the request of a caller that is about to wait, and assigns a connection.
+     * Encodes the request of a caller that is about to block, and assigns a connection to the call.
      *
-     * @return false if there is no connection for the call; the call is then unchanged
+     * @return false if no connection is available; the call is then unchanged
      */
     boolean send(PendingCall call) {
         byte[][] request;
@@ -118,7 +119,10 @@ final class CallerConnections implements CallerConnection.Owner {
         return made;
     }
 
-    /** Closes an idle connection to make room for another one. */
+    /**
+     * Closes one idle connection, so that an event-loop connection may be opened instead. Returns false if no
+     * connection is idle.
+     */
     boolean giveUpOne() {
         CallerConnection given = idle.pollLast();
         if (given == null || !all.remove(given)) {
@@ -177,7 +181,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            sweepLater(); // for a call that began meanwhile and relied on this task
+            sweepLater(); // another call may have begun meanwhile and not scheduled a sweep of its own
         }
     }
 
@@ -188,8 +192,8 @@ final class CallerConnections implements CallerConnection.Owner {
     }
 
     /**
-     * Closes connections that have been idle for long or were closed by the server. The connection is owned exclusively
-     * while it is checked.
+     * Closes connections that have been idle for the heartbeat time, or that the server has closed. Each connection is
+     * removed from the idle connections during its check, so no other thread uses it.
      */
     private void look() {
         Deque<CallerConnection> kept = new ArrayDeque<>();
@@ -212,7 +216,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         looking.set(false);
         if (closed) {
-            closeAll("the client is closed"); // closes connections that were in use until now
+            closeAll("the client is closed"); // closes the connections that were in use when the client was closed
         } else if (!idle.isEmpty()) {
             lookLater();
         }
@@ -226,7 +230,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
     }
 
-    // ---- Figures and close
+    // ---- Counters and close
 
     int inFlight() {
         return (int) all.stream().filter(CallerConnection::isBusy).count();

@@ -3,19 +3,19 @@ package tern.rpc.netty;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The protocol for exchanges that blocking callers make themselves with one endpoint. Each exchange uses its own
- * socket. Thread-safe.
+ * Encodes the requests and decodes the answers of blocking callers that use their sockets themselves. Belongs to one
+ * endpoint. Thread-safe.
  */
 public interface CallerExchanges {
 
     /**
      * Encodes a request.
      *
-     * @return the bytes to send, in this order
-     * @throws tern.rpc.RpcException if it cannot be encoded
+     * @return the parts of the request, in the order in which they are sent
+     * @throws tern.rpc.RpcException if the request cannot be encoded
      */
     byte[][] request(PendingCall call);
 
-    /** Creates the reader for one connection. */
+    /** Creates the answer reader of one connection. */
     AnswerReader newReader();
 }

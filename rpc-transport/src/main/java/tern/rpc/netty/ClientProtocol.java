@@ -13,77 +13,79 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Token;
 
-/** A protocol on the connections of a client. Thread-safe. */
+/** The client side of a protocol on connections. Thread-safe. */
 public interface ClientProtocol {
 
-    /** The name of the protocol in an address, such as {@code dubbo}. */
+    /** The name of the protocol as the scheme of an address, such as {@code dubbo}. */
     String name();
 
     /**
-     * Prepares the calls of a service.
+     * Prepares the methods of a service for calls.
      *
-     * @throws IllegalArgumentException if a method cannot be called with this protocol; the message names it
+     * @throws IllegalArgumentException if a method cannot be called with this protocol; the message names the method
      */
     void prepareReference(ServiceDescriptor service);
 
-    /** The protocols offered to a TLS server, such as {@code h2} (ALPN); empty for none. */
+    /** The protocol names that the client offers to a TLS server by ALPN, such as {@code h2}; empty to offer none. */
     default List<String> applicationProtocols() {
         return List.of();
     }
 
     /**
-     * Whether a connection carries only one call at a time, so there are as many connections as calls. Handlers of such
-     * a protocol call {@link Connection#released()} after each call, and there are no heartbeats.
+     * Whether a connection transmits only one call at a time, so that the client needs as many connections as
+     * concurrent calls. The handlers of such a protocol call {@link Connection#released()} after each call and send no
+     * heartbeats.
      */
     default boolean isExclusive() {
         return false;
     }
 
     /**
-     * The exchanges that blocking callers make themselves; null if only event loops use the sockets. Called only for
-     * {@link #isExclusive} protocols.
+     * The codec for blocking callers that use their sockets themselves; null if only event loops may use the sockets.
+     * Used only if {@link #isExclusive} returns true.
      */
     default @Nullable CallerExchanges callerExchanges(Endpoint endpoint, ClientTransportSettings settings) {
         return null;
     }
 
-    /** The form in which the protocol sends a token. */
+    /** Converts a token to the form in which this protocol sends it. */
     default CallToken carry(Token token) {
         return CallToken.bearer(token);
     }
 
-    /** Creates the handler of a connection. */
+    /** Creates the channel handler of a connection. */
     ChannelHandler clientHandler(Connection connection);
 
     /**
      * Encodes a request on the caller's thread.
      *
-     * @throws tern.rpc.RpcException if it cannot be encoded
+     * @throws tern.rpc.RpcException if the request cannot be encoded
      */
     WriteCommand request(PendingCall call, Connection connection);
 
     /**
-     * Starts a streaming call on the caller's thread, by commands in the connection's queue.
+     * Starts a streaming call on the caller's thread. The protocol adds the stream's commands to the connection's write
+     * queue.
      *
-     * @throws tern.rpc.RpcException UNIMPLEMENTED if the protocol has no streams
+     * @throws tern.rpc.RpcException with code UNIMPLEMENTED if the protocol does not support streams
      */
     ClientStream open(PendingCall call, ClientStream.Receiver receiver, Connection connection);
 
-    /** The command that cancels the call at the server; null if the protocol has no such command. */
+    /** Returns the command that tells the server to cancel the call; null if the protocol has no such command. */
     @Nullable
     WriteCommand abandon(PendingCall call, Connection connection);
 
-    /** The heartbeat command; null if the protocol has no heartbeats. */
+    /** Returns a heartbeat command; null if the protocol has no heartbeats. */
     @Nullable
     WriteCommand ping(Connection connection);
 
-    /** Whether a server of this protocol sends something on a new connection before any request. */
+    /** Whether a server of this protocol sends bytes on a new connection before it receives a request. */
     default boolean isServerFirst() {
         return false;
     }
 
     /**
-     * Whether the first bytes may come from a server of this protocol.
+     * Whether the first received bytes can come from a server of this protocol.
      *
      * @param first the first bytes of a connection; the caller keeps ownership
      */
@@ -91,12 +93,15 @@ public interface ClientProtocol {
         return Match.YES;
     }
 
-    /** Whether the answers of this protocol are text. If so, text from a server does not prove another protocol. */
+    /**
+     * Whether answers of this protocol begin with text. If so, unknown text from a server does not prove that the
+     * server uses another protocol.
+     */
     default boolean isText() {
         return false;
     }
 
-    /** The time limit for the answer to a heartbeat while no call waits. */
+    /** How long to wait for the answer to a heartbeat while no call waits for an answer. */
     default Duration idlePatience(ClientTransportSettings settings) {
         return settings.heartbeat().multipliedBy(2);
     }

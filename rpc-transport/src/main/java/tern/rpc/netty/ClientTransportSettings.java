@@ -9,21 +9,22 @@ import tern.rpc.transport.Tls;
 /**
  * The connection settings and limits of a client (docs/limits.md).
  *
- * @param application the name sent to servers; may be empty
+ * @param application the application name that the client sends to servers; may be empty
  * @param connectTimeout the timeout of one attempt to connect
  * @param reconnectMin the pause after the first failed attempt; doubled after each failure, with full jitter
- * @param reconnectMax the maximum pause
- * @param heartbeat the idle time after which the server is asked for a heartbeat; the connection is closed after three
- *     times this time
- * @param probeAfter the time without an answer after which the server is asked for a heartbeat while calls wait
- * @param probeTimeout the time limit for the answer to this heartbeat
+ * @param reconnectMax the maximum pause between attempts
+ * @param heartbeat the idle time after which the client sends a heartbeat; the connection is closed if nothing arrives
+ *     for three times this time
+ * @param probeAfter the time without received bytes after which the client sends a heartbeat while calls wait for an
+ *     answer
+ * @param probeTimeout the time limit for the answer to a heartbeat while calls wait for an answer
  * @param maxInFlight the maximum number of unanswered calls on one connection, 1 to {@value #MAX_IN_FLIGHT}; further
- *     calls are refused as not executed
- * @param maxQueuedBytes the maximum size of requests that wait for the socket; further requests are refused as not
- *     executed
- * @param maxRequestBytes the maximum size of a request
- * @param maxResponseBytes the maximum size of an answer
- * @param tls keys and trusted certificates, read for every new connection; null for no TLS
+ *     calls fail as not executed
+ * @param maxQueuedBytes while more than this number of bytes wait to be written to a connection, further requests fail
+ *     as not executed
+ * @param maxRequestBytes the maximum size of a request, in bytes
+ * @param maxResponseBytes the maximum size of an answer, in bytes
+ * @param tls supplies keys and trusted certificates, and is called for every new connection; null for no TLS
  */
 public record ClientTransportSettings(
         String application,
@@ -39,7 +40,7 @@ public record ClientTransportSettings(
         int maxResponseBytes,
         @Nullable Supplier<Tls> tls) {
 
-    /** Upper bound of {@code maxInFlight}. A connection allocates a table of two to four slots per call. */
+    /** Upper bound of {@code maxInFlight}. A connection allocates a table with two to four slots per permitted call. */
     public static final int MAX_IN_FLIGHT = 1 << 20;
 
     public ClientTransportSettings {
@@ -51,7 +52,7 @@ public record ClientTransportSettings(
     /**
      * Creates settings without TLS.
      *
-     * @param maxMessageBytes the maximum size of a request and of an answer
+     * @param maxMessageBytes the maximum size of a request and the maximum size of an answer, in bytes
      */
     public ClientTransportSettings(
             String application,
@@ -110,13 +111,14 @@ public record ClientTransportSettings(
         });
     }
 
-    /** @param heartbeat the idle time after which the server is asked for a heartbeat */
+    /** @param heartbeat the idle time after which the client sends a heartbeat */
     public ClientTransportSettings withHeartbeat(Duration heartbeat) {
         return with(draft -> draft.heartbeat = heartbeat);
     }
 
     /**
-     * @param after the time without an answer after which the server is asked for a heartbeat while calls wait
+     * @param after the time without received bytes after which the client sends a heartbeat while calls wait for an
+     *     answer
      * @param timeout the time limit for the answer to this heartbeat
      */
     public ClientTransportSettings withProbe(Duration after, Duration timeout) {
@@ -133,16 +135,12 @@ public record ClientTransportSettings(
         return with(draft -> draft.maxInFlight = maxInFlight);
     }
 
-    /**
-     * @param maxQueuedBytes the maximum size of requests that wait for the socket
-     */
+    /** @param maxQueuedBytes the number of bytes waiting to be written above which further requests fail */
     public ClientTransportSettings withMaxQueuedBytes(long maxQueuedBytes) {
         return with(draft -> draft.maxQueuedBytes = maxQueuedBytes);
     }
 
-    /**
-     * @param maxMessageBytes the maximum size of a request and of an answer, in bytes
-     */
+    /** @param maxMessageBytes the maximum size of a request and the maximum size of an answer, in bytes */
     public ClientTransportSettings withMaxMessageBytes(int maxMessageBytes) {
         return withMaxMessageBytes(maxMessageBytes, maxMessageBytes);
     }
@@ -158,7 +156,7 @@ public record ClientTransportSettings(
         });
     }
 
-    /** @param tls keys and trusted certificates, read for every new connection; null for no TLS */
+    /** @param tls supplies keys and trusted certificates, and is called for every new connection; null for no TLS */
     public ClientTransportSettings withTls(@Nullable Supplier<Tls> tls) {
         return with(draft -> draft.tls = tls);
     }
@@ -169,7 +167,7 @@ public record ClientTransportSettings(
         return draft.build();
     }
 
-    /** A mutable copy. */
+    /** A mutable copy of the settings. */
     private static final class Draft {
         private String application;
         private Duration connectTimeout;

@@ -27,43 +27,44 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * One socket of a client, from the attempt to connect to its end. Calls may be sent as soon as the object exists. They
- * wait in the write queue until the socket is open. Fields without a comment are confined to the event loop.
+ * One socket of a client, from the attempt to connect until the close. Calls may be sent as soon as the object exists;
+ * their requests wait in the write queue until the socket is open. Fields without a comment are confined to the event
+ * loop.
  */
 public final class Connection implements PendingCall.Carrier {
 
     private static final long SHORT_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
-    /** Maximum delay of a failure after the deadline. */
+    /** Maximum time between a call's deadline and its failure. */
     private static final long SWEEP_MILLIS = 20;
 
     /**
-     * Table size of a connection that carries one call at a time: the next call may arrive while the previous answer is
-     * being delivered.
+     * Maximum number of pending calls if the connection transmits one call at a time. It is two, because the next call
+     * may begin while the previous answer is being delivered.
      */
     private static final int ONE_AND_THE_NEXT = 2;
 
-    /** The states of a connection in their order. */
+    /** The states of a connection, in the order in which it passes through them. */
     enum State {
         CONNECTING,
         READY,
-        /** The server asked the client to send no further calls. Answers still arrive. */
+        /** The server has asked the client to send no further calls on this connection. Answers still arrive. */
         DRAINING,
         CLOSED
     }
 
-    /** Receives the events of a connection on the event loop. */
+    /** Receives the events of a connection, on its event loop. */
     interface Owner {
         void changed(Connection connection, State state);
 
-        /** Called when the first bytes of the server were read. */
+        /** Called when the first bytes from the server were read. */
         default void heardFirst(Connection connection) {}
 
-        /** Called when a connection that carries one call at a time is free for the next call. */
+        /** Called when a connection that transmits one call at a time is free for the next call. */
         default void released(Connection connection) {}
 
-        /** Returns the connection that replaces this one; null if there is none. */
+        /** Returns the connection that replaces the given one; null if there is no replacement. */
         default @Nullable Connection insteadOf(Connection connection) {
             return null;
         }
@@ -81,19 +82,19 @@ public final class Connection implements PendingCall.Carrier {
     private final AtomicLong lateAnswers = new AtomicLong();
     private final KeepAlive keepAlive;
     private boolean isOpened;
-    private boolean leaving; // true if the server announced the end of the connection before it was ready
+    private boolean leaving; // true if the server announced the end of the connection before the connection was ready
     private boolean heard;
     private boolean answered;
-    private long readyNanos; // time from which calls may be sent
-    private boolean refused; // written before the state, so that threads that see the state also see this
+    private long readyNanos; // the time at which the connection became ready for calls
+    private boolean refused; // written before the state, so a thread that reads the new state also reads this field
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
-    private volatile boolean isPinged; // set without a lock, so two threads may send one heartbeat each
+    private volatile boolean isPinged; // set without a lock, so two threads may each send a heartbeat
     private volatile long pingedNanos;
     private volatile @Nullable Channel channel;
     private volatile @Nullable EventLoop eventLoop;
 
-    /** @param tls null for clear text */
+    /** @param tls null for a connection without TLS */
     Connection(
             Endpoint endpoint,
             ClientTransportSettings settings,
@@ -105,9 +106,9 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * @param tls null for no TLS
-     * @param replacement whether the connection replaces a lost or draining one. The process that accepts it may be
-     *     about to end, or may forward connections to a server that is gone. Therefore a replacement takes calls only
-     *     after the server has sent something
+     * @param replacement whether the connection replaces a lost or draining one. The process that accepts a replacement
+     *     may itself be about to end, or may be a proxy whose server is gone. Therefore a replacement accepts calls
+     *     only after the server has sent bytes
      */
     Connection(
             Endpoint endpoint,
@@ -138,10 +139,10 @@ public final class Connection implements PendingCall.Carrier {
                 .handler(handlers())
                 .connect(endpoint.host(), endpoint.port());
         if (connecting.cause()
-                == null) { // without a cause there may be no channel to close, for example if file descriptors run out
+                == null) { // on a failure there may be no channel to close, for example if file descriptors run out
             channel = connecting.channel();
         }
-        sweepLater(); // for calls that were sent before there was an event loop
+        sweepLater(); // for calls that were sent before the event loop was set
         connecting.addListener(done -> {
             if (!done.isSuccess()) {
                 close(CallEnds.describe(done.cause()));
@@ -184,7 +185,7 @@ public final class Connection implements PendingCall.Carrier {
         });
     }
 
-    /** Called when the channel is open. Runs on the event loop. */
+    /** Called when the channel is open. Must run on the event loop. */
     void opened(Channel opened) {
         if (state == State.CLOSED) {
             opened.close();
@@ -202,7 +203,7 @@ public final class Connection implements PendingCall.Carrier {
         } else {
             ready(opened);
         }
-        // Called last, because the listener runs at once if the server has already closed the connection.
+        // Added last, because the listener runs at once if the server has already closed the connection.
         opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
     }
 
@@ -247,14 +248,16 @@ public final class Connection implements PendingCall.Carrier {
         if (tls == null || loop.isShuttingDown()) {
             close(reason);
         } else {
-            loop.execute(() -> close(reason)); // runs after a pending exception of TLS, which explains the close
+            // runs after a pending TLS exception, whose message explains the close better
+            loop.execute(() -> close(reason));
         }
     }
 
     /**
-     * Encodes the request on the calling thread and queues it. The call completes in any case.
+     * Encodes the request on the calling thread and queues it. Completes the call in any case: with an answer or with a
+     * failure.
      *
-     * @return false if the call failed before it was queued
+     * @return false if the call failed before its request was queued
      */
     boolean send(PendingCall call) {
         RpcException refusal = enter(call);
@@ -288,15 +291,15 @@ public final class Connection implements PendingCall.Carrier {
         }
         entered();
         if (call.hasFailed()) {
-            abandoned(call); // the call may have been cancelled before it knew this connection
+            abandoned(call); // the call may have been cancelled before this connection was assigned to it
         }
         return stream;
     }
 
     /**
-     * Registers the call.
+     * Registers the call as pending on this connection.
      *
-     * @return the reason why the call cannot be sent, or null
+     * @return the failure if the call cannot be sent; otherwise null
      */
     private @Nullable RpcException enter(PendingCall call) {
         if (queue.queuedBytes() > settings.maxQueuedBytes()) {
@@ -317,7 +320,7 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            failCalls(); // the call may have been registered after the other calls had failed
+            failCalls(); // the call may have been registered after the other pending calls had failed
         } else {
             sweepLater();
         }
@@ -329,7 +332,7 @@ public final class Connection implements PendingCall.Carrier {
         return current == State.DRAINING || current == State.CLOSED;
     }
 
-    /** Sends a cancellation, because the call ended without an answer. Any thread may call this. */
+    /** Sends a cancellation to the server, because the call ended without an answer. Any thread may call this. */
     @Override
     public void abandoned(PendingCall call) {
         pending.remove(call.id());
@@ -340,9 +343,10 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Passes an unsent call to the connection that replaced this one. Runs on the event loop.
+     * Passes a call whose request was not yet written to the connection that replaces this one. Must run on the event
+     * loop.
      *
-     * @param request creates the request for that connection, without encoding it again
+     * @param request creates the write command for the replacement, without encoding the request again
      * @return false if there is no replacement; the call is then unchanged
      */
     public boolean passOn(PendingCall call, Function<Connection, WriteCommand> request) {
@@ -351,7 +355,7 @@ public final class Connection implements PendingCall.Carrier {
             return false;
         }
         if (pending.remove(call.id()) == null) {
-            return true; // the call ended in the meantime
+            return true; // the call has already ended
         }
         RpcException refusal = other.enter(call);
         if (refusal != null) {
@@ -371,7 +375,7 @@ public final class Connection implements PendingCall.Carrier {
                 Executed.NO);
     }
 
-    /** Called when the answer to a request arrived. Runs on the event loop. */
+    /** Called when the answer to a request has arrived. Must run on the event loop. */
     public void answered(long id, Answer answer) {
         PendingCall call = pending.remove(id);
         if (call == null) {
@@ -384,7 +388,7 @@ public final class Connection implements PendingCall.Carrier {
         closeIfDrained();
     }
 
-    /** Called when the answer to a request cannot be used. Runs on the event loop. */
+    /** Called when the answer to a request is unusable. Must run on the event loop. */
     public void failed(long id, RpcException failure) {
         PendingCall call = pending.remove(id);
         if (call != null) {
@@ -394,7 +398,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Called when the answer was read completely, if the connection carries one call at a time. Runs on the event loop.
+     * Called when an answer was read completely, if the connection transmits one call at a time. Must run on the event
+     * loop.
      */
     public void released() {
         owner.released(this);
@@ -404,12 +409,12 @@ public final class Connection implements PendingCall.Carrier {
         return pending.contains(id);
     }
 
-    /** Creates an id for a frame that is not a call. */
+    /** Returns an unused id for a frame that does not belong to a call. */
     public long newId() {
         return pending.newId();
     }
 
-    /** Called when bytes were read. Runs on the event loop. */
+    /** Called when bytes were read. Must run on the event loop. */
     public void heard() {
         keepAlive.heard();
         if (!heard) {
@@ -422,14 +427,14 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Whether the server has sent anything. */
+    /** Whether the server has sent any bytes on this connection. */
     boolean wasHeard() {
         return heard;
     }
 
     /**
-     * Whether the server has answered a call, or has sent something and stayed connected for a second. If a server only
-     * greets and closes, the next attempt must wait.
+     * Whether the server has answered a call, or has sent bytes and kept the connection open for at least a second. If
+     * neither is true, the server may only accept and close connections, so the next attempt must wait.
      */
     boolean wasOfUse() {
         return answered || (heard && System.nanoTime() - readyNanos >= SHORT_LIFE_NANOS);
@@ -447,12 +452,12 @@ public final class Connection implements PendingCall.Carrier {
         return settings;
     }
 
-    /** Whether bytes of the server have arrived after this time. Any thread may call this. */
+    /** Whether bytes from the server have arrived after the given time. Any thread may call this. */
     boolean isHeardAfter(long nanos) {
         return keepAlive.isHeardAfter(nanos);
     }
 
-    /** Sends a heartbeat unless an earlier one is still unanswered. Any thread may call this. */
+    /** Sends a heartbeat unless an earlier heartbeat is unanswered. Any thread may call this. */
     void pingOnce() {
         if (!isPinged || isHeardAfter(pingedNanos)) {
             isPinged = true;
@@ -469,11 +474,12 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Called when the server asked the client to send no further calls. Runs on the event loop. */
+    /** Called when the server has asked the client to send no further calls. Must run on the event loop. */
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);
-            // called first, so that a call which finds this connection draining finds the next one
+            // The owner is notified before the state changes, so that a call which finds this connection draining can
+            // already find the replacement.
             owner.changed(this, State.DRAINING);
             state = State.DRAINING;
             closeIfDrained();
@@ -518,13 +524,16 @@ public final class Connection implements PendingCall.Carrier {
         call.fail(CallEnds.lost(call, endpoint, closeReason, executed));
     }
 
-    /** Called when the server refused the connection without reading anything. Runs on the event loop. */
+    /** Called when the server refused the connection before it read any request. Must run on the event loop. */
     void refused(String reason) {
         refused = state != State.CLOSED;
         close(reason);
     }
 
-    /** Closes the connection once. Calls that wait for an answer fail. Any thread may call this. */
+    /**
+     * Closes the connection. Only the first call has an effect. Calls that wait for an answer fail. Any thread may call
+     * this.
+     */
     public void close(String reason) {
         EventLoop loop = eventLoop;
         if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
@@ -533,7 +542,7 @@ public final class Connection implements PendingCall.Carrier {
         }
         try {
             loop.execute(() -> closeNow(reason));
-        } catch (RejectedExecutionException e) { // the event loop has just ended
+        } catch (RejectedExecutionException e) { // the event loop has just terminated
             closeNow(reason);
         }
     }
@@ -542,7 +551,7 @@ public final class Connection implements PendingCall.Carrier {
         if (state == State.CLOSED) {
             return;
         }
-        closeReason = PeerText.text(reason); // errors of HTTP/2 quote the peer
+        closeReason = PeerText.text(reason); // HTTP/2 errors may contain text from the peer
         state = State.CLOSED;
         keepAlive.stop();
         Channel open = channel;
@@ -550,15 +559,16 @@ public final class Connection implements PendingCall.Carrier {
             open.close();
         }
         try {
-            owner.changed(this, State.CLOSED); // called first, so that an immediate retry finds the next connection
+            // called before the calls fail, so that an immediate retry finds another connection
+            owner.changed(this, State.CLOSED);
         } finally {
             failCalls();
         }
     }
 
     /**
-     * Fails the calls. If the answer of a call has arrived completely, the call still gets it, or fails at its
-     * deadline.
+     * Fails the pending calls, except calls whose answer has arrived completely but was not yet delivered. Such a call
+     * receives its answer, or fails at its deadline.
      */
     private void failCalls() {
         pending.clear(call -> !call.isAnswerHere(), this::lost);
@@ -574,7 +584,7 @@ public final class Connection implements PendingCall.Carrier {
         }
         try {
             loop.execute(() -> pending.clear(this::lost));
-        } catch (RejectedExecutionException e) { // the event loop has just ended
+        } catch (RejectedExecutionException e) { // the event loop has just terminated
             pending.clear(this::lost);
         }
     }
@@ -583,7 +593,7 @@ public final class Connection implements PendingCall.Carrier {
         return state;
     }
 
-    /** The reason for the close; empty while the connection is open. */
+    /** The reason why the connection was closed; empty while the connection is open. */
     String closeReason() {
         return closeReason;
     }

@@ -26,10 +26,11 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The connections to one endpoint. There is usually one, which carries many calls at a time. A lost connection is
- * replaced: at once the first time, then after pauses that double, with full jitter. A call that finds no connection
- * may start an attempt earlier, but does not wait for it. A draining connection is also replaced, and stays open until
- * its last answer. A replacement is ready after its server has sent something. Thread-safe.
+ * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
+ * usually one connection. A lost connection is replaced: at once the first time, then after pauses that double, with
+ * full jitter. A call that finds no connection fails, but may start an attempt to connect before the pause ends. A
+ * draining connection is replaced at once and stays open until its last answer. A replacement accepts calls after its
+ * server has sent bytes. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, Connection.Owner {
 
@@ -47,17 +48,18 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final AtomicInteger turn = new AtomicInteger();
     private final List<Connection> retiring = new ArrayList<>(); // guarded by this
     private final List<Connection> untold =
-            new ArrayList<>(); // lost connections whose answers were partly received; guarded by this
+            new ArrayList<>(); // lost connections with calls that have received parts of their answers; guarded by this
     private final ReconnectBackoff backoff; // guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses =
-            new IdentityHashMap<>(); // lost connections until they are replaced; guarded by this
-    private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet(); // attempts that are not ready yet
+            new IdentityHashMap<>(); // the scheduled replacements of lost connections; guarded by this
+    // connections that calls started before the end of a pause and that are not ready yet
+    private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
     private volatile boolean available;
     private volatile boolean closed;
     private volatile boolean heard;
     private volatile String lastFailure = "";
-    private volatile String lastReason = ""; // reason for the last loss; kept after a reconnect
+    private volatile String lastReason = ""; // the reason why the last connection was lost; kept after a reconnect
 
     ConnectionPool(
             Endpoint endpoint,
@@ -99,7 +101,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return available;
     }
 
-    /** A connection that became ready but was not announced yet counts as connecting. */
+    /** Returns true also for a connection that is ready but has not yet notified this pool. */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAny(State.READY));
@@ -148,8 +150,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     /**
-     * The reason as it is shown in messages. A call may find a connection closed before its event loop has notified
-     * this pool.
+     * The reason for error messages. A call may find a connection closed before its event loop has notified this pool,
+     * so the reasons of the connections take precedence.
      */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {
@@ -161,7 +163,10 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return lastReason;
     }
 
-    /** The next ready connection. If there is none, one that is connecting. */
+    /**
+     * Returns the next ready connection in turn. If no connection is ready, returns a connection that is being opened,
+     * or null.
+     */
     private @Nullable Connection choose() {
         int size = current.length();
         int first = size == 1 ? 0 : Math.floorMod(turn.getAndIncrement(), size);
@@ -171,7 +176,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             Connection candidate = current.get(place);
             State state = candidate.state();
             if (state != State.READY && state != State.CONNECTING) {
-                candidate = current.get(place); // the connection may have been replaced meanwhile
+                candidate = current.get(place); // another thread may have replaced the connection
                 state = candidate.state();
             }
             if (state == State.READY) {
@@ -199,7 +204,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
                 .orElse(-1);
     }
 
-    /** Starts an attempt, because a call found no connection. */
+    /** Starts an attempt to connect, because a call found no connection. */
     private void attemptNow() {
         if (!closed && pace.isDue()) {
             beginAttempt();
@@ -238,7 +243,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public void heardFirst(Connection connection) {
-        heard = true; // never reset, because replacements are ready only after their servers have sent something
+        heard = true; // stays true, because a replacement becomes ready only after its server has sent bytes
     }
 
     @Override
@@ -285,7 +290,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         replaceAfter(pauseMillis, connection);
     }
 
-    /** Keeps a replaced connection until its last answer. */
+    /** Replaces a draining connection, which stays open until its last answer. */
     private void retire(Connection connection) {
         for (int i = 0; i < current.length(); i++) {
             if (current.get(i) == connection) {
@@ -315,9 +320,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return replace(connection, false);
     }
 
-    /**
-     * @param byCall whether a call started the attempt before the end of the pause
-     */
+    /** @param byCall whether a call started the attempt before the end of the pause */
     private synchronized boolean replace(Connection connection, boolean byCall) {
         ScheduledFuture<?> pause = pauses.remove(connection);
         if (pause != null) {

@@ -19,12 +19,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * The event loop threads, {@code rpc-io-1} and so on, shared by clients and servers of a process. They use epoll if the
- * application has Netty's native jar, and NIO otherwise. Thread-safe.
+ * The event loop threads of a process, which clients and servers share. Their names are {@code rpc-io-1},
+ * {@code rpc-io-2} and so on. The threads use epoll if Netty's native epoll jar is on the class path, and otherwise
+ * NIO. Thread-safe.
  */
 public final class EventLoops implements AutoCloseable {
 
-    /** The system calls with which the threads wait for sockets. */
+    /** The I/O mechanism with which the threads wait for sockets. */
     private enum Kind {
         NIO("nio"),
         EPOLL("epoll");
@@ -44,9 +45,7 @@ public final class EventLoops implements AutoCloseable {
         this.group = new MultiThreadIoEventLoopGroup(threads, new Threads(), handlers);
     }
 
-    /**
-     * @param threads 0 for one per processor, but at most eight
-     */
+    /** @param threads the number of threads; 0 for one per processor, but at most eight */
     public static EventLoops start(int threads) {
         int count = threads > 0 ? threads : Math.min(8, Runtime.getRuntime().availableProcessors());
         return isEpollAvailable()
@@ -58,11 +57,11 @@ public final class EventLoops implements AutoCloseable {
         try {
             return Epoll.isAvailable();
         } catch (NoClassDefFoundError e) {
-            return false; // the optional jar is absent
+            return false; // Netty's optional native jar is not on the class path
         }
     }
 
-    /** The kind of event loop: {@code nio} or {@code epoll}. */
+    /** The name of the I/O mechanism: {@code nio} or {@code epoll}. */
     public String kind() {
         return kind.label;
     }
@@ -79,13 +78,13 @@ public final class EventLoops implements AutoCloseable {
         return kind == Kind.EPOLL ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
 
-    /** Ends the threads without waiting for them. */
+    /** Shuts the threads down. Does not wait until they have ended. */
     @Override
     public void close() {
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS);
     }
 
-    /** Creates threads that are marked as event loops. */
+    /** Creates threads that implement {@link EventLoopThread}. */
     private static final class Threads extends DefaultThreadFactory {
 
         Threads() {

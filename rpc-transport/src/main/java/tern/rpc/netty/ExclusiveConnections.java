@@ -26,12 +26,12 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The connections to one endpoint for a protocol that carries one call at a time. A call takes the most recently used
- * connection, or opens a new one unless the limit is reached. Idle connections are closed after the heartbeat time.
- * After a failed attempt to connect, calls are refused at once until a background attempt succeeds. Such a call starts
- * an attempt if there was none for half a second. Blocking callers use their own sockets if the protocol supports it
- * and there is no TLS. The event loops carry all other calls, and all calls until the server was reached for the first
- * time. Thread-safe.
+ * The connections to one endpoint for a protocol that transmits one call at a time on a connection. A call uses the
+ * most recently used idle connection, or opens a new connection unless the limit is reached. Idle connections are
+ * closed after the heartbeat time. After a failed attempt to connect, calls fail at once until an attempt in the
+ * background succeeds. A failing call starts an attempt if none was started for half a second. Blocking callers use
+ * their own sockets if the protocol supports it, TLS is off and the server was reached before. Event loops process all
+ * other calls. Thread-safe.
  */
 final class ExclusiveConnections implements ClientConnection, Connection.Owner, CallerConnections.Owner {
 
@@ -48,24 +48,27 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final Deque<Idle> idle = new ConcurrentLinkedDeque<>(); // most recently used first
     private final Set<Connection> all = ConcurrentHashMap.newKeySet();
     private final Set<Connection> connecting = ConcurrentHashMap.newKeySet();
-    // connections that are connecting and then free
+    // connections without a call, which become idle when they are connected
     private final Set<Connection> unused = ConcurrentHashMap.newKeySet();
     private final Set<Connection> begunByCalls =
-            ConcurrentHashMap.newKeySet(); // connections that are connecting and that no call waits for
+            ConcurrentHashMap.newKeySet(); // attempts to connect that a call started but does not wait for
     private final AttemptPace pace;
-    private final AtomicInteger count = new AtomicInteger(); // number of connections of both kinds
+    // number of open connections, of event loops and of blocking callers together
+    private final AtomicInteger count = new AtomicInteger();
     private final @Nullable CallerConnections callers;
-    private final AtomicLong lateAnswersBefore = new AtomicLong(); // number of late answers on closed connections
+    // number of late answers on connections that are now closed
+    private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
-    private @Nullable ScheduledFuture<?> retry; // guarded by this; until the next attempt begins
+    // the scheduled next attempt; null if no attempt is scheduled; guarded by this
+    private @Nullable ScheduledFuture<?> retry;
     private volatile boolean available;
     private volatile boolean closed;
     private final AtomicReference<@Nullable SpareConnection> spare = new AtomicReference<>();
-    private volatile long heardNanos; // time of the last complete answer; valid if anyHeard
+    private volatile long heardNanos; // time of the last complete answer; valid if anyHeard is true
     private volatile boolean anyHeard;
     private volatile String lastFailure = "";
-    private volatile String lastReason = ""; // reason for the last failure; kept after a reconnect
+    private volatile String lastReason = ""; // the reason of the last failed attempt; kept after a reconnect
 
     ExclusiveConnections(
             Endpoint endpoint,
@@ -87,7 +90,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         this.callers = exchanges == null ? null : new CallerConnections(endpoint, settings, exchanges, loops, this);
     }
 
-    /** Starts an attempt, because a call found no connection. */
+    /** Starts an attempt to connect, because a call found no connection. */
     private void attemptNow() {
         if (closed || !begunByCalls.isEmpty() || !pace.mayBegin()) {
             return;
@@ -99,7 +102,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
     }
 
-    /** Opens the first connection, which shows whether the server can be reached. */
+    /** Opens a connection without a call, which shows whether the server can be reached. */
     void open() {
         Connection first = add();
         if (first != null) {
@@ -144,7 +147,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             }
             return;
         }
-        // checked in this order, because a connection moves from connecting to available and could otherwise be missed
+        // The order of these checks matters: when a connection becomes ready, available is set before the connection is
+        // removed from connecting.
         if (connecting.isEmpty() && !available) {
             attemptNow();
             call.fail(notSent(
@@ -187,7 +191,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Adds a connection.
+     * Adds a connection that is not yet connected.
      *
      * @return null if the limit is reached
      */
@@ -221,7 +225,10 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         return countOne() || giveUpOne();
     }
 
-    /** Closes an idle connection to make room for one of the other kind. */
+    /**
+     * Closes an idle event-loop connection, so that a blocking caller may open a socket instead. Returns false if no
+     * connection is idle.
+     */
     private boolean giveUpOne() {
         Connection given = takeIdle();
         if (given == null || !all.remove(given)) {
@@ -262,7 +269,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
         reachable();
         begunByCalls.remove(connection);
-        connecting.remove(connection); // removed last, so that the connection is always in connecting or available
+        // removed last, so that send() finds the connection in connecting or sees available
+        connecting.remove(connection);
     }
 
     private synchronized void reachable() {
@@ -294,7 +302,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         anyHeard = true;
     }
 
-    /** Sends a small request on a separate connection, because the protocol has no heartbeat. */
+    /** Sends a small request on a separate connection, because protocols for this class have no heartbeats. */
     @Override
     public void probe() {
         SpareConnection running = spare.get();
@@ -330,10 +338,10 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             unreachable(connection.closeReason());
         }
         begunByCalls.remove(connection);
-        connecting.remove(connection); // removed last, because a call that finds no running attempt reports the reason
+        connecting.remove(connection); // removed last, so that lastReason is set when send() finds no running attempt
     }
 
-    /** Called when an attempt to connect failed. */
+    /** Called when an attempt to connect has failed. */
     private synchronized void unreachable(String reason) {
         lastReason = reason;
         lastFailure = reason;
@@ -363,7 +371,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
     }
 
-    /** Closes connections that have been idle for long. */
+    /** Closes connections that have been idle for the heartbeat time. */
     private void tidy() {
         long now = System.nanoTime();
         for (Idle oldest = idle.peekLast(); oldest != null; oldest = idle.peekLast()) {

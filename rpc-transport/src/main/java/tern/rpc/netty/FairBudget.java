@@ -3,12 +3,12 @@ package tern.rpc.netty;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A memory budget that the connections of a server share. The last quarter is reserved for connections with few bytes,
- * so connections with many bytes are refused first. Thread-safe.
+ * A memory budget that the connections of a server share. The last quarter is reserved for connections that hold at
+ * most a sixteenth of the budget, so connections with many bytes are refused first. Thread-safe.
  */
 final class FairBudget {
 
-    /** A connection that holds at most one in this number of the budget's bytes may use the last quarter. */
+    /** A connection may use the last quarter of the budget if it holds at most the budget divided by this number. */
     private static final int SMALL_PART = 16;
 
     private final long maxBytes;
@@ -18,9 +18,7 @@ final class FairBudget {
         this.maxBytes = maxBytes;
     }
 
-    /**
-     * @param bytes the number of added bytes; negative for returned bytes
-     */
+    /** @param bytes the number of bytes to add; negative for bytes that were released */
     void add(long bytes) {
         used.addAndGet(bytes);
     }
@@ -33,7 +31,7 @@ final class FairBudget {
         return maxBytes;
     }
 
-    /** Whether a connection that holds this number of bytes may add more. */
+    /** Whether a connection that holds the given number of bytes may add more. */
     boolean hasRoom(long ofConnection) {
         long kept = ofConnection > maxBytes / SMALL_PART ? maxBytes / 4 : 0;
         return used.get() <= maxBytes - kept;

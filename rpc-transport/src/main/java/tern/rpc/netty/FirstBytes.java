@@ -8,12 +8,16 @@ import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Checks the first bytes of a server and removes itself. If the peer uses another protocol, it has never read a
- * request. Calls then fail as not executed, with the name of that protocol. Confined to the event loop.
+ * Checks whether the first bytes from a server belong to the expected protocol, and then removes itself from the
+ * pipeline. A server of another protocol has not read any request as a call, so calls fail as not executed. The failure
+ * names the other protocol. Confined to the event loop.
  */
 final class FirstBytes extends ChannelInboundHandlerAdapter {
 
-    /** The time to wait for the rest of a first line that is too short to identify its sender. */
+    /**
+     * If fewer than five bytes have arrived and they do not identify the sender, the handler waits this long for more
+     * bytes.
+     */
     private static final long PATIENCE_MILLIS = 100;
 
     private final Connection connection;
@@ -39,7 +43,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
             case NO -> {
                 if (kept.readableBytes() >= Strangers.ENOUGH_BYTES || Strangers.protocol(kept) != null) {
                     refuse();
-                } else if (!waiting) { // the rest of the line, if any, identifies the sender better
+                } else if (!waiting) { // more bytes may identify the sender better
                     waiting = true;
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }
@@ -76,7 +80,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         if (kept.isReadable()) {
             refuse();
         }
-        refused = true; // makes the scheduled check do nothing
+        refused = true; // cancels the effect of the scheduled check
         context.fireChannelInactive();
     }
 

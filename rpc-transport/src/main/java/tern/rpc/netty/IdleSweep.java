@@ -8,25 +8,27 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes idle connections. Each event loop has one timer for all of its connections, because thousands of timers would
- * cost memory and time that idle connections do not need. Thread-safe.
+ * Closes idle connections of a server. Each event loop has one timer for all of its connections. A timer per connection
+ * would cost memory and time for thousands of idle connections. Thread-safe.
  */
 final class IdleSweep {
 
     /**
-     * Minimum number of checks within the idle limit, so that no connection is closed while its last call is being
-     * answered.
+     * The checks are at most the idle limit divided by this number apart, so that no connection is closed while its
+     * last call is being answered.
      */
     private static final int MIN_LOOKS = 4;
 
     /**
-     * Maximum number of checks within the idle limit. A connection is closed at most one 64th of the limit too late.
+     * The checks are at least the idle limit divided by this number apart. A connection is therefore closed at most
+     * that much later than the limit.
      */
     private static final int MAX_LOOKS = 64;
 
     private final long patienceNanos;
     private final Collection<ServerConnection> connections;
-    private final Set<EventLoop> looking = ConcurrentHashMap.newKeySet(); // each event loop adds and removes itself
+    // the event loops with a scheduled check; each event loop adds and removes itself
+    private final Set<EventLoop> looking = ConcurrentHashMap.newKeySet();
 
     /** @param connections all open connections of all event loops; may change at any time */
     IdleSweep(Duration patience, Collection<ServerConnection> connections) {
@@ -34,14 +36,14 @@ final class IdleSweep {
         this.connections = connections;
     }
 
-    /** Called when a connection of this event loop was opened. Runs on this event loop. */
+    /** Called when a connection of the given event loop was opened. Must run on this event loop. */
     void opened(EventLoop loop) {
         if (looking.add(loop)) {
             lookLater(loop, patienceNanos);
         }
     }
 
-    /** @param leftNanos the time until the first connection may exceed the idle limit */
+    /** @param leftNanos the time until a connection can reach the idle limit */
     private void lookLater(EventLoop loop, long leftNanos) {
         long pause = Math.max(patienceNanos / MAX_LOOKS, Math.min(patienceNanos / MIN_LOOKS, leftNanos));
         loop.schedule(() -> look(loop), Math.max(1, pause), TimeUnit.NANOSECONDS);

@@ -9,29 +9,34 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The number of bytes that one connection holds of the {@link InboundBudget}, and whether its socket is read. The
- * account may start with the budget for unauthenticated callers. Confined to the event loop, except {@link #kept}.
+ * Counts the bytes that one connection holds in an {@link InboundBudget}, and decides whether its socket is read. The
+ * account of a caller that is not yet authenticated starts with a smaller budget. Confined to the event loop, except
+ * {@link #kept}.
  */
 public final class InboundAccount {
 
-    /** Smaller messages and parts are counted only if they are kept. A connection with fewer bytes is not paused. */
+    /**
+     * Messages and parts of messages below this size are counted only if they are kept for longer. A connection that
+     * holds fewer bytes is not paused.
+     */
     private static final int SMALL_BYTES = 4 << 10;
 
-    /** Controls the reading of the connection. */
+    /** Controls whether the socket of the connection is read. */
     interface Reading {
         /** Stops or resumes reading. */
         void pause(boolean paused);
 
-        /** Called when the message did not arrive completely in time. */
+        /** Called when a message did not arrive completely within the time limit. */
         void tooSlow(String how);
     }
 
-    private volatile InboundBudget budget; // replaced under this lock until it is settled
-    private volatile boolean settled; // whether the budget is final
+    private volatile InboundBudget budget; // replaced with the lock on this object until settled is true
+    private volatile boolean settled; // true if the budget will not be replaced
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    private final AtomicLong kept = new AtomicLong(); // written under this lock until it is settled
+    // before settled is true, changed only with the lock on this object
+    private final AtomicLong kept = new AtomicLong();
     private long incomplete;
     private boolean paused;
     private boolean waiting;
@@ -39,8 +44,8 @@ public final class InboundAccount {
     private @Nullable Future<?> finishing;
 
     /**
-     * @param settled whether the budget is final
-     * @param longest the time limit for completing a message after it got its turn
+     * @param settled whether the budget will not be replaced
+     * @param longest the time limit for completing a message after the connection got its turn
      */
     InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;
@@ -50,7 +55,7 @@ public final class InboundAccount {
         this.reading = reading;
     }
 
-    /** The number of bytes that count. */
+    /** Returns the number of bytes to count for a message of the given size: 0 below 4 KiB. */
     public static int counted(int bytes) {
         return bytes < SMALL_BYTES ? 0 : bytes;
     }
@@ -79,8 +84,8 @@ public final class InboundAccount {
     }
 
     /**
-     * Moves all held bytes to another budget, which is final. Called at most once, and not for an account created as
-     * settled.
+     * Moves all held bytes to the given budget, which is not replaced again. Called at most once, and not if the
+     * account was created with {@code settled} true.
      */
     void moveTo(InboundBudget other) {
         stopFinishing();
@@ -91,14 +96,14 @@ public final class InboundAccount {
             budget = other;
             settled = true;
         }
-        waiting = false; // the wait for the earlier budget is over
+        waiting = false; // the account no longer waits for the previous budget
         look();
     }
 
     /**
      * Changes the number of bytes of incomplete messages. Called after each read.
      *
-     * @param bytes the counted bytes; may be negative
+     * @param bytes the change of the number of counted bytes; may be negative
      */
     public void incomplete(int bytes) {
         if (closed) {
@@ -114,7 +119,7 @@ public final class InboundAccount {
         look();
     }
 
-    /** Called when a message is complete, so the connection's turn is over. */
+    /** Called when a message is complete. The connection's turn to exceed the budget is then over. */
     public void messageComplete() {
         stopFinishing();
     }
@@ -169,16 +174,16 @@ public final class InboundAccount {
                 look();
             });
         } catch (RejectedExecutionException e) {
-            // the event loops have ended, and so has this connection
+            // the event loops have terminated, so this connection is closed
         }
     }
 
-    /** Whether reading is paused. The peer is then not responsible for slow progress. */
+    /** Whether reading is paused. While it is, slow progress of a message is not the peer's fault. */
     public boolean isPaused() {
         return paused;
     }
 
-    /** Called when the connection is closed. Calls return the bytes of complete messages themselves. */
+    /** Called when the connection is closed. Bytes of complete messages are released by their calls. */
     void closed() {
         incomplete((int) -incomplete);
         closed = true;

@@ -7,26 +7,26 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory budget of a server for requests that no worker has decoded: incomplete messages, and messages that wait
- * for a worker. When it is used up, connections that hold part of it are not read until bytes are returned.
+ * The memory budget of a server for requests that no worker has decoded: incomplete messages, and complete messages
+ * that wait for a worker. While the budget is used up, connections that hold part of it are not read.
  *
- * <p>This cannot cause a deadlock. Complete messages need no more bytes, because workers decode or refuse them and
- * return the memory. If incomplete messages hold the whole budget, one connection at a time is read until its message
- * is complete. This exceeds the budget by at most the size of one message. The connection has a limited time for it
- * ({@code rpc.limits.first-bytes-timeout}) and is closed if it exceeds this time. Then the next connection gets its
- * turn. Connections that hold no bytes of the budget, such as those with only small requests, are always read.
+ * <p>This cannot cause a deadlock. Complete messages need no more memory, because workers decode or refuse them and
+ * release the memory. If incomplete messages hold the whole budget, one connection at a time is still read until its
+ * message is complete. The total exceeds the budget by at most the size of one message. If the message is not complete
+ * within {@code rpc.limits.first-bytes-timeout}, its connection is closed, and the next connection is read. Connections
+ * that hold no bytes of the budget, such as connections with only small requests, are always read.
  *
- * <p>Small messages ({@link InboundAccount#SMALL_BYTES}) are counted after they have stayed for some time. Honest peers
- * send them completely in one read. A connection checks the budget after each read, so the budget may be exceeded by
- * one read per connection.
+ * <p>Messages smaller than {@link InboundAccount#SMALL_BYTES} are counted only after they have been held for some time,
+ * because honest peers send them completely in one read. A connection checks the budget after each read, so each
+ * connection may exceed the budget by the bytes of one read.
  *
  * <p>Thread-safe.
  */
 final class InboundBudget {
 
     /**
-     * Size of two messages of the default limit. It suffices, because a caller starts with small requests before it is
-     * authenticated.
+     * Upper bound of the budget for unauthenticated callers: two messages of the default maximum size. This suffices,
+     * because a caller starts with small requests before it is authenticated.
      */
     private static final long MAX_FOR_STRANGERS = 16 << 20;
 
@@ -43,12 +43,15 @@ final class InboundBudget {
         this.whose = whose;
     }
 
-    /** Creates the budget for all connections. */
+    /** Creates the budget for all connections with an authenticated caller. */
     static InboundBudget forAll(long maxBytes) {
         return new InboundBudget(maxBytes, " (set by rpc.limits.max-inbound-bytes)");
     }
 
-    /** Creates the budget for connections without an authenticated caller. It is a small part of the budget for all. */
+    /**
+     * Creates the budget for connections without an authenticated caller: a sixteenth of the given budget, but at most
+     * 16 MiB.
+     */
     static InboundBudget forStrangers(long maxBytesForAll) {
         return new InboundBudget(
                 Math.min(MAX_FOR_STRANGERS, maxBytesForAll / PART_FOR_STRANGERS),
@@ -56,7 +59,7 @@ final class InboundBudget {
                         + " of rpc.limits.max-inbound-bytes; send a small request first)");
     }
 
-    /** Describes the owner of these bytes and the property of the limit, for messages. */
+    /** Describes the holders of these bytes and the property that sets the limit, as text for error messages. */
     String whose() {
         return whose;
     }
@@ -73,9 +76,7 @@ final class InboundBudget {
         return used.get() > maxBytes;
     }
 
-    /**
-     * @param bytes the number of added bytes; negative for returned bytes
-     */
+    /** @param bytes the number of bytes to add; negative for bytes that were released */
     void add(long bytes) {
         if (used.addAndGet(bytes) <= maxBytes && bytes < 0) {
             wake();
@@ -83,20 +84,21 @@ final class InboundBudget {
     }
 
     /**
-     * Queues the account. It checks the budget again when the budget has room, or when it may be its turn to complete a
-     * message.
+     * Queues the account. The account checks the budget again when memory is free, or when it may get the turn to
+     * complete its message.
      *
-     * @param wantsTurn whether it has a message to complete; otherwise the check would be useless
+     * @param wantsTurn whether the account has an incomplete message; otherwise the turn would have no effect
      */
     void await(InboundAccount account, boolean wantsTurn) {
         waiting.add(account);
         if (!isUsedUp() || (wantsTurn && finishing.get() == null)) {
-            wake(); // the budget may have changed before the account was queued
+            wake(); // the state may have changed before the account was queued
         }
     }
 
     private void wake() {
-        for (int left = waiting.size(); left > 0; left--) { // some accounts are queued again while this loop runs
+        for (int left = waiting.size(); left > 0; left--) {
+            // bounded, because accounts may be queued again while this loop runs
             InboundAccount next = waiting.poll();
             if (next != null) {
                 next.lookAgain();
@@ -104,12 +106,18 @@ final class InboundBudget {
         }
     }
 
-    /** Whether the account may be read although the budget is used up. If so, {@link #finished} must follow. */
+    /**
+     * Whether the account may be read although the budget is used up. If the result is true, {@link #finished} must be
+     * called later.
+     */
     boolean mayFinish(InboundAccount account) {
         return finishing.get() == account || finishing.compareAndSet(null, account);
     }
 
-    /** Called when the message is complete or has failed. The next waiting account that checks gets the turn. */
+    /**
+     * Called when the message of the account is complete or has failed. The next waiting account that checks the budget
+     * gets the turn.
+     */
     void finished(InboundAccount account) {
         if (finishing.compareAndSet(account, null)) {
             wake();

@@ -7,8 +7,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends heartbeats to a silent server, sooner while calls wait for it, and closes the connection if there is no answer.
- * Confined to the event loop, except where stated otherwise.
+ * Sends a heartbeat to a server that has sent nothing for a while, and closes the connection if nothing arrives in
+ * time. Both times are shorter while calls wait for an answer. Confined to the event loop, except where stated
+ * otherwise.
  */
 final class KeepAlive {
 
@@ -24,9 +25,7 @@ final class KeepAlive {
     private boolean asked;
     private @Nullable Future<?> ticking;
 
-    /**
-     * @param idlePatience the time limit for the answer while no call waits
-     */
+    /** @param idlePatience the time limit for the answer to a heartbeat while no call waits for an answer */
     KeepAlive(Connection connection, ClientTransportSettings settings, Duration idlePatience) {
         this.heardNanos = System.nanoTime();
         this.connection = connection;
@@ -53,7 +52,7 @@ final class KeepAlive {
         asked = false;
     }
 
-    /** Whether bytes of the server have arrived after this time. Any thread may call this. */
+    /** Whether bytes from the server have arrived after the given time. Any thread may call this. */
     boolean isHeardAfter(long nanos) {
         return heardNanos - nanos > 0;
     }

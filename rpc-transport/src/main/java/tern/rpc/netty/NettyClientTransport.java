@@ -14,7 +14,7 @@ import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
-/** Connections of one protocol over TCP, with or without TLS. Thread-safe. */
+/** Opens client connections of one protocol over TCP, with or without TLS. Thread-safe. */
 public final class NettyClientTransport implements ClientTransport {
 
     private final ClientTransportSettings settings;
@@ -25,16 +25,14 @@ public final class NettyClientTransport implements ClientTransport {
     private final Set<ClientConnection> opened = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param loops the event loops; not closed with the transport
+     * @param loops the event loops; closing the transport does not close them
      * @throws IllegalArgumentException if keys or trusted certificates cannot be used
      */
     public NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol) {
         this(settings, loops, protocol, NanoClock.SYSTEM);
     }
 
-    /**
-     * @param clock used to limit the rate of attempts that calls start
-     */
+    /** @param clock measures the time between attempts to connect that calls start */
     NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol, NanoClock clock) {
         this.clock = clock;
         this.settings = settings;

@@ -9,8 +9,8 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /**
- * The common part of the calls of all protocols. It decides which thread answers, and watches the deadline.
- * Thread-safe.
+ * The base class of the calls that a server receives over any protocol. It ensures that only one thread answers a call,
+ * and checks the deadline. Thread-safe.
  */
 public abstract class NettyServerCall implements ServerCall {
 
@@ -27,13 +27,13 @@ public abstract class NettyServerCall implements ServerCall {
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
     private final Share share;
-    private volatile boolean answered; // set by ANSWERED
-    private volatile @Nullable Watcher watcher; // written before the time until which the call is watched
+    private volatile boolean answered; // changed through ANSWERED
+    private volatile @Nullable Watcher watcher; // written before watchedUntilNanos
     private volatile long watchedUntilNanos = Long.MAX_VALUE; // Long.MAX_VALUE means no limit
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;
-        this.share = connection.share(); // stored, because later calls of the connection may count for another tenant
+        this.share = connection.share(); // stored, because later calls on the connection may belong to another tenant
     }
 
     protected ServerConnection connection() {
@@ -76,7 +76,7 @@ public abstract class NettyServerCall implements ServerCall {
         watchedUntilNanos = untilNanos;
     }
 
-    /** Whether the calling thread is the one that may answer. True only once. */
+    /** Returns true for exactly one caller of this method. The calling thread must then answer the call. */
     protected boolean claimAnswer() {
         if (answered || !ANSWERED.compareAndSet(this, false, true)) {
             return false;
@@ -89,13 +89,15 @@ public abstract class NettyServerCall implements ServerCall {
         return true;
     }
 
-    /** Releases the bytes of a request that was not decoded. Does nothing if decoding has already taken them. */
+    /**
+     * Releases the bytes of a request that was not decoded. Does nothing if the decoding thread already owns the bytes.
+     */
     protected abstract void discardRequest();
 
     /**
      * Checks the deadline. Runs periodically on the event loop.
      *
-     * @return whether the connection may forget the call
+     * @return whether the call is answered, so that the connection can remove it from its list
      */
     protected boolean isOverOrExpires(long now) {
         if (answered) {
@@ -109,14 +111,14 @@ public abstract class NettyServerCall implements ServerCall {
         return answered;
     }
 
-    /** Called when the client has disconnected, so that nobody waits for the answer. Runs on the event loop. */
+    /** Called when the client has disconnected, so the answer is no longer needed. Must run on the event loop. */
     public void disconnected() {
         if (claimAnswer()) {
             stopRunning();
         }
     }
 
-    /** Notifies the code that runs the call that its answer is not needed. */
+    /** Notifies the code that executes the call that the answer is no longer needed. */
     protected void stopRunning() {
         Watcher current = watcher;
         if (current != null) {

@@ -29,7 +29,9 @@ import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
-/** Serves all protocols on one port. The first bytes of a connection identify its protocol. Thread-safe. */
+/**
+ * Accepts connections of all protocols on one port. The first bytes of a connection identify its protocol. Thread-safe.
+ */
 public final class NettyServerTransport implements ServerTransport {
 
     private static final Logger LOG = LoggerFactory.getLogger(NettyServerTransport.class);
@@ -38,19 +40,20 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long CLOSE_SECONDS = 5;
 
     /**
-     * Number of silent connections that are closed together. One check of all connections makes room for this number of
-     * new ones.
+     * Number of silent connections that are closed at the same time, so that one check of all connections frees places
+     * for this number of new connections.
      */
     private static final int LEAVE_AT_ONCE = 16;
 
     /**
-     * Maximum number of connections that are being closed to make room. The same number may be open beyond the limit.
+     * Maximum number of connections that are being closed to free places. Up to this number of connections may be open
+     * in addition to the limit.
      */
     private static final int MAX_LEAVING = 256;
 
     private static final Duration BETWEEN_CLOSINGS = Duration.ofMillis(250);
 
-    /** Minimum pause after a check that found no silent connection. */
+    /** Minimum pause before the next check if a check found no silent connection. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
@@ -61,7 +64,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final TlsGate gate;
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
-            ConcurrentHashMap.newKeySet(); // connections that are being closed to make room
+            ConcurrentHashMap.newKeySet(); // connections that are being closed to free places
     private final AtomicLong nextLookNanos;
     private final NanoClock clock;
     private final Map<InetAddress, Integer> perNetwork = new ConcurrentHashMap<>();
@@ -77,14 +80,17 @@ public final class NettyServerTransport implements ServerTransport {
     private volatile int port;
     private volatile boolean draining;
 
-    /** The counters over all connections. Thread-safe. */
+    /** The counters of all connections together. Thread-safe. */
     static final class Counters {
         private final LongAdder received = new LongAdder();
         private final LongAdder answered = new LongAdder();
         private final LongAdder stalled = new LongAdder();
         private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_CLOSINGS);
 
-        /** Logs at a limited rate, because peers can cause any number of closed connections, and a log may be slow. */
+        /**
+         * Logs the reason for closing a connection, at a limited rate, because peers can cause any number of closed
+         * connections and a log may be slow.
+         */
         void closing(Supplier<String> line, @Nullable Throwable cause) {
             closing.warn(line, cause);
         }
@@ -103,7 +109,7 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * @param loops the event loops; not closed with the transport
+     * @param loops the event loops; closing the transport does not close them
      * @throws IllegalArgumentException if keys or trusted certificates cannot be used
      */
     public NettyServerTransport(
@@ -111,7 +117,7 @@ public final class NettyServerTransport implements ServerTransport {
         this(settings, loops, protocols, NanoClock.SYSTEM);
     }
 
-    /** @param clock used to find silent connections */
+    /** @param clock measures how long connections have been silent */
     NettyServerTransport(
             ServerTransportSettings settings,
             EventLoops loops,
@@ -193,7 +199,7 @@ public final class NettyServerTransport implements ServerTransport {
         }
         ServerConnection connection = new ServerConnection(shared, accepted, host);
         connections.put(accepted, connection);
-        // A single listener with few references, because there may be thousands of idle connections.
+        // One listener that references few objects saves memory, because there may be thousands of idle connections.
         accepted.closeFuture().addListener(done -> {
             perNetwork.merge(network, -1, NettyServerTransport::sumOrNothing);
             ServerConnection closed = connections.remove(accepted);
@@ -204,16 +210,16 @@ public final class NettyServerTransport implements ServerTransport {
         });
         accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
         if (draining) {
-            connection.goAway(); // drain() may have run before this connection was added
+            connection.goAway(); // drain() may have run before the connection was added
         }
     }
 
     /**
-     * Whether one more connection is accepted. If necessary, silent connections are closed for it, possibly a little
-     * later.
+     * Whether one more connection is accepted. If the limit is reached, silent connections are closed to free places,
+     * possibly a little later.
      *
      * @param network the address of the peer; for IPv6 the first 64 bits
-     * @param ofNetwork the number of connections of this address, including the new one
+     * @param ofNetwork the number of connections from this address, including the new one
      */
     private boolean hasRoom(InetAddress network, int ofNetwork) {
         boolean all = connections.size() - leaving.size() >= settings.maxConnections();
@@ -257,7 +263,10 @@ public final class NettyServerTransport implements ServerTransport {
         return count;
     }
 
-    /** Netty's default allocator of read buffers, shared by all channels. Each channel keeps its own estimate. */
+    /**
+     * Creates Netty's default allocator of read buffers, which all channels share. Each channel estimates its buffer
+     * size separately.
+     */
     private static RecvByteBufAllocator readSizes() {
         return new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MAX_READS_IN_A_ROW);
     }

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The calls of one connection that wait for an answer, by request id. The low bits of an id are its slot in a fixed
- * table. An id is skipped if an older call still holds its slot. This needs no hashing, no boxing and no node per call,
- * and it bounds the number of calls in flight. Thread-safe.
+ * The calls of one connection that wait for an answer, by request id. The low bits of an id are the index of its slot
+ * in a table of fixed size. An id is skipped if another call still occupies its slot. The table needs no hashing, no
+ * boxing and no node per call, and limits the number of calls in flight. Thread-safe.
  */
 final class PendingCalls {
 
@@ -22,16 +22,15 @@ final class PendingCalls {
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicLong nextId;
 
-    /**
-     * @param limit the maximum number of calls in flight
-     */
+    /** @param limit the maximum number of calls in flight */
     PendingCalls(int limit) {
         this(limit, ThreadLocalRandom.current().nextLong());
     }
 
     PendingCalls(int limit, long firstId) {
         this.nextId = new AtomicLong(firstId);
-        // Twice as many slots as calls, so that a free slot is found after two attempts on average.
+        // The table has at least twice as many slots as calls, so a free slot is found after at most two attempts on
+        // average.
         int size = Integer.highestOneBit(Math.max(8, limit * 2 - 1)) * 2;
         this.slots = new AtomicReferenceArray<>(size);
         this.mask = size - 1;
@@ -41,7 +40,7 @@ final class PendingCalls {
     /**
      * Adds a call and sets its id.
      *
-     * @return false if the limit of calls in flight is reached
+     * @return false if the maximum number of calls in flight is reached
      */
     boolean add(PendingCall call) {
         if (count.incrementAndGet() > limit) {
@@ -57,12 +56,12 @@ final class PendingCalls {
         }
     }
 
-    /** Creates an id for a frame that is not a call. */
+    /** Returns an unused id for a frame that does not belong to a call. */
     long newId() {
         return nextId.getAndIncrement();
     }
 
-    /** Removes the call with this id and returns it; null if there is none. */
+    /** Removes and returns the call with this id; returns null if no call has the id. */
     @Nullable
     PendingCall remove(long id) {
         int slot = (int) id & mask;
@@ -91,7 +90,7 @@ final class PendingCalls {
         return limit;
     }
 
-    /** Removes every call that is complete or late, and passes the late ones to the consumer. */
+    /** Removes every call that is complete or has passed its deadline, and passes the latter calls to the consumer. */
     void sweep(long now, Consumer<PendingCall> late) {
         for (int slot = 0; slot <= mask; slot++) {
             PendingCall call = slots.get(slot);

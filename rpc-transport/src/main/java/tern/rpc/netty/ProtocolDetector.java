@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.netty.ServerProtocol.Match;
 
 /**
- * Identifies the protocol of a connection by its first bytes (docs/wire-protocol.md 1.15) and replaces itself by the
- * protocol's handlers. For TLS, another detector then checks the first decrypted bytes.
+ * Identifies the protocol of a connection by its first bytes (docs/wire-protocol.md 1.15) and replaces itself with the
+ * protocol's handlers. If the bytes begin a TLS handshake, another detector checks the first decrypted bytes.
  */
 final class ProtocolDetector extends ByteToMessageDecoder {
 
@@ -48,8 +48,8 @@ final class ProtocolDetector extends ByteToMessageDecoder {
     }
 
     /**
-     * Starts the timeout at the first byte. A client may be silent before that, as idle Dubbo clients are, but must
-     * continue once it has begun.
+     * Starts the timeout when the first bytes have arrived. A client may send nothing before, as idle Dubbo clients do,
+     * but a started message must continue.
      */
     private void startTimeout(ChannelHandlerContext context) {
         timeout = context.executor()
@@ -135,7 +135,7 @@ final class ProtocolDetector extends ByteToMessageDecoder {
                     .getSession()
                     .getPeerPrincipal();
         } catch (SSLPeerUnverifiedException e) {
-            return null; // the client has no certificate
+            return null; // the client has sent no certificate
         }
     }
 

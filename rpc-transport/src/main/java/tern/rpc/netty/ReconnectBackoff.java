@@ -3,9 +3,9 @@ package tern.rpc.netty;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Pauses between attempts to connect. The first failure, and the first {@value #MAX_LOST_AT_ONCE} lost connections,
- * need no pause. After that, a pause is a random time up to a bound that doubles, so that clients do not all connect at
- * the same time. Not thread-safe.
+ * Computes the pauses between attempts to connect. After the first failed attempt, and after the first
+ * {@value #MAX_LOST_AT_ONCE} lost connections, there is no pause. Every later pause is random, up to a bound that
+ * doubles each time, so that clients do not all connect at the same moment. Not thread-safe.
  */
 final class ReconnectBackoff {
 
@@ -15,24 +15,24 @@ final class ReconnectBackoff {
 
     private final long minMillis;
     private final long maxMillis;
-    private int failures; // number of consecutive attempts without received data
-    private int lost; // number of consecutive connections with received data but without an answered call
+    private int failures; // number of consecutive attempts on which the server sent no bytes
+    private int lost; // number of consecutive connections on which bytes arrived but no call was answered
 
     ReconnectBackoff(ClientTransportSettings settings) {
         this.minMillis = Math.max(1, settings.reconnectMin().toMillis());
         this.maxMillis = Math.max(1, settings.reconnectMax().toMillis());
     }
 
-    /** Returns the pause after an attempt that failed or received nothing. */
+    /** Returns the pause after an attempt that failed, or on which the server sent no bytes. */
     long nextMillis() {
         failures++;
         return pauses() == 0 ? 0 : pauseMillis();
     }
 
     /**
-     * Returns the pause after a connection with received data was lost, or after its server announced its end. The
-     * server may be restarting, or a call may have ended the connection, so the first such connections are replaced at
-     * once.
+     * Returns the pause after the loss or the announced end of a connection on which the server had sent bytes. The
+     * first such connections are replaced at once, because the server may be restarting, or a single call may have
+     * caused the loss.
      */
     long nextMillisAfterALoss() {
         failures = 0;
@@ -40,18 +40,21 @@ final class ReconnectBackoff {
         return pauses() == 0 ? 0 : pauseMillis();
     }
 
-    /** Returns the pause after a failed attempt that a call started. It equals the pause after the previous failure. */
+    /**
+     * Returns the pause after a failed attempt that a call started. Its upper bound is the one used after the previous
+     * failure.
+     */
     long sameMillis() {
         return pauseMillis();
     }
 
-    /** Resets the pauses, because the server has answered. */
+    /** Resets the failure counters, because the server has answered. */
     void reset() {
         failures = 0;
         lost = 0;
     }
 
-    /** Whether the failure is new and should be logged as a warning. */
+    /** Whether this is the first failure that causes a pause, so that it should be logged. */
     boolean isNew() {
         return pauses() <= 1;
     }

@@ -27,7 +27,7 @@ import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * One socket of a server with its calls, its write queue and its time limits. Fields without a comment are confined to
+ * One socket of a server, with its calls, its write queue and its time limits. Fields without a comment are confined to
  * the event loop.
  */
 public final class ServerConnection implements SilentConnections.Open, SlowReaders.Open {
@@ -36,23 +36,23 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final long SWEEP_MILLIS = 20;
 
-    /** Time for a peer that violated the protocol to read the error. */
+    /** After a protocol violation, the peer has this time to read the error before the connection is closed. */
     private static final long LINGER_MILLIS = 1_000;
 
     /**
-     * No more requests are read while there are more than this number of unsent bytes. Reading resumes below the low
-     * watermark (docs/limits.md).
+     * The server stops reading requests while more than this number of bytes wait in the write queue. It resumes below
+     * the low watermark (docs/limits.md).
      */
     private static final long HIGH_WATERMARK = 1 << 20;
 
     private static final long LOW_WATERMARK = 512 << 10;
 
-    /** A request body that arrives at fewer bytes per second is aborted after its grace period (docs/limits.md). */
+    /** A request body is aborted if fewer bytes than this arrive per second after the grace period (docs/limits.md). */
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
     /**
-     * Queued answers are counted in steps of this power of two, so that small answers do not change counters that all
-     * connections share.
+     * Base-2 logarithm of the step in which queued bytes are counted. Small answers usually do not reach the next step,
+     * so they do not change the counters that all connections share.
      */
     private static final int QUEUE_STEP_BITS = 16;
 
@@ -65,10 +65,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicLongFieldUpdater<ServerConnection> UNPACKED =
             AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
 
-    /** One connection may at any time decompress at most one in this number of the bytes for requests. */
+    /**
+     * The decompressed requests of one connection may occupy at most the memory for requests divided by this number.
+     */
     private static final int PARTS_UNPACKED = 4;
 
-    /** The counter of a closed connection. It is far below any sum, so later changes have no effect. */
+    /** The value of {@link #unsent} after the close. It is so far below zero that later changes have no effect. */
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
     private final ServerPort port;
@@ -85,31 +87,32 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     };
     private final Tenancy tenancy;
-    private volatile int inFlight; // changed by IN_FLIGHT
-    private volatile long unsent; // changed by UNSENT
-    private volatile long unpacked; // changed by UNPACKED
+    private volatile int inFlight; // changed through IN_FLIGHT
+    private volatile long unsent; // changed through UNSENT
+    private volatile long unpacked; // changed through UNPACKED
     private volatile long taken; // written only by the event loop
-    private List<NettyServerCall> calls = Collections.emptyList(); // replaced by a growing list while there are calls
+    // an ArrayList while there are calls, otherwise an immutable empty list
+    private List<NettyServerCall> calls = Collections.emptyList();
     private @Nullable InboundAccount
-            inbound; // created for the first bytes that count; visible to the calls that own them
+            inbound; // created when the first bytes are counted; the calls that own these bytes see the field
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
-    private volatile boolean known; // true if the caller is authenticated, or authentication is not required
-    private volatile boolean sweeping; // true while there are calls; written only by the event loop
-    private long heads; // number of bytes held by headers of open requests
+    private volatile boolean known; // true if the caller is authenticated or authentication is not required
+    private volatile boolean sweeping; // true while a deadline check is scheduled; written only by the event loop
+    private long heads; // number of bytes that the headers of open requests occupy
     private boolean closed;
-    private boolean paused; // true while paused because the peer does not read answers
-    private boolean unwanted; // true while paused by the protocol
-    private boolean overBudget; // true while paused because the memory for requests is used up
-    private long readingSinceNanos = System.nanoTime(); // time at which the last pause ended
+    private boolean paused; // true while reading is paused because the peer does not read its answers
+    private boolean unwanted; // true while the protocol has paused reading
+    private boolean overBudget; // true while reading is paused because the memory for requests is used up
+    private long readingSinceNanos = System.nanoTime(); // the time at which reading last resumed
     private long heardNanos = System.nanoTime();
-    private volatile long quietSinceNanos = heardNanos; // written only by the event loop, like the two fields below
+    // time of the last answer; written only by the event loop, as is hasMadeCalls
+    private volatile long quietSinceNanos = heardNanos;
     private volatile boolean hasMadeCalls;
-    private volatile boolean leaving; // true while the connection is being closed to make room; set by any thread
+    // true while the connection is being closed to free its place; any thread writes this field
+    private volatile boolean leaving;
 
-    /**
-     * @param host the address of the peer
-     */
+    /** @param host the address of the peer */
     ServerConnection(ServerPort port, Channel channel, InetAddress host) {
         this.port = port;
         this.channel = channel;
@@ -136,7 +139,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return channel.remoteAddress();
     }
 
-    /** The subject of the client's certificate; null if there is none. */
+    /** The subject of the client's certificate; null if the client has no certificate. */
     @Nullable
     Principal peerPrincipal() {
         return peerPrincipal;
@@ -152,8 +155,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when the caller was authenticated and admitted. The limits for unknown callers then no longer apply. Any
-     * thread may call this, also repeatedly.
+     * Called when the caller was authenticated and its call was admitted. The limits for unauthenticated callers then
+     * no longer apply. Any thread may call this, also repeatedly.
      */
     public void callerIsKnown() {
         if (known) {
@@ -162,7 +165,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         try {
             channel.eventLoop().execute(this::leaveStrangers);
         } catch (RejectedExecutionException e) {
-            // the event loops have ended, and with them this connection
+            // the event loops have terminated, so this connection is closed
         }
     }
 
@@ -175,12 +178,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Creates an id for a frame that is not an answer. */
+    /** Returns an id for a frame that is not an answer. */
     public long newId() {
         return ThreadLocalRandom.current().nextLong();
     }
 
-    /** Called when bytes were read. Reading continues only after the peer has taken its queued answers. */
+    /** Called when bytes were read. Pauses reading while the peer has too many unread answers. */
     public void heard() {
         heardWithoutPause();
         if (hasMuchUnsent() && !paused) {
@@ -189,7 +192,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Called when bytes were read by a protocol that must keep reading so that its writes can continue. */
+    /**
+     * Called when bytes were read, for a protocol that must continue reading because its writes depend on received
+     * frames.
+     */
     public void heardWithoutPause() {
         heardNanos = System.nanoTime();
     }
@@ -201,12 +207,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Whether the peer has so many unread bytes that no more should be produced for it. */
+    /** Whether so many bytes wait for the peer that the server should not produce more. */
     public boolean hasMuchUnsent() {
         return queue.queuedBytes() > HIGH_WATERMARK;
     }
 
-    /** Sets whether the protocol wants more bytes. The default is true. */
+    /** Sets whether the protocol accepts more bytes. Initially it does. */
     public void wantsBytes(boolean wanted) {
         if (unwanted == wanted) {
             unwanted = !wanted;
@@ -226,18 +232,21 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return !paused && !unwanted && !overBudget;
     }
 
-    /** Whether another call may be accepted. */
+    /** Whether one more call may be accepted on this connection. */
     public boolean mayTakeCall() {
         return inFlight < port.settings().maxInFlight();
     }
 
-    /** Called when a request was read completely. */
+    /** Called when a request has arrived completely, in one step. */
     public void received(NettyServerCall call) {
         arriving(call);
         complete(call);
     }
 
-    /** Called when the first part of a request has arrived. Its deadline is watched until it is answered. */
+    /**
+     * Called when the first part of a request has arrived. The deadline of the call is checked until the call is
+     * answered.
+     */
     public void arriving(NettyServerCall call) {
         if (calls.isEmpty()) {
             calls = new ArrayList<>();
@@ -256,7 +265,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         port.handler().handle(call);
     }
 
-    /** Counts a call that was refused and answered here. */
+    /** Counts a call that was refused before it reached the call handler. */
     public void refused(Refusal reason) {
         port.handler().refused(reason);
     }
@@ -265,7 +274,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * Adds complete messages of requests (on the event loop), or removes messages that were decoded or dropped (on any
      * thread).
      *
-     * @param bytes as {@linkplain InboundAccount#counted counted}; negative for removed messages
+     * @param bytes the number of bytes as computed by {@link InboundAccount#counted}; negative for removed messages
      */
     public void kept(int bytes) {
         if (bytes != 0) {
@@ -276,15 +285,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /**
      * Changes the number of bytes of incomplete messages. Called after each read.
      *
-     * @param bytes as {@linkplain InboundAccount#counted counted}; may be negative
+     * @param bytes the change, as computed by {@link InboundAccount#counted}; may be negative
      */
     public void incomplete(int bytes) {
-        if (inbound != null || (bytes != 0 && channel.isOpen())) { // otherwise the bytes would never be returned
+        if (inbound != null || (bytes != 0 && channel.isOpen())) {
+            // after the close, added bytes would never be released
             inbound().incomplete(bytes);
         }
     }
 
-    /** Called when a message of a request is complete, so the connection's turn is over. */
+    /** Called when a message of a request is complete. The connection's turn to exceed the budget is then over. */
     public void messageComplete() {
         if (inbound != null) {
             inbound.messageComplete();
@@ -317,9 +327,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Counts the headers of a request until {@link #headGone}, if there is room. Runs on the event loop.
+     * Counts the headers of a request until {@link #headGone}, if the memory for headers permits it. Must run on the
+     * event loop.
      *
-     * @return the reason for a refusal, for messages; null if the headers are counted
+     * @return the reason for a refusal, as text for error messages; null if the headers were counted
      */
     public @Nullable String holdHead(int bytes) {
         if (closed) {
@@ -336,10 +347,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Counts bytes that a compressed request is about to expand to, until {@link #unpacked}. Any thread may call this.
-     * Threads that call this at the same moment may all be admitted.
+     * Counts the bytes to which a compressed request is about to be decompressed, until {@link #unpacked}. Any thread
+     * may call this. Several threads that call this at the same moment may together exceed the limit.
      *
-     * @return the reason for a refusal, for messages; null if there is room
+     * @return the reason for a refusal, as text for error messages; null if the bytes were counted
      */
     public @Nullable String unpacks(int bytes) {
         InboundBudget all = port.budget();
@@ -357,7 +368,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return null;
     }
 
-    /** Releases decompressed bytes that are no longer needed. Any thread may call this. */
+    /** Subtracts decompressed bytes that are no longer needed. Any thread may call this. */
     public void unpacked(int bytes) {
         if (bytes > 0) {
             UNPACKED.addAndGet(this, -bytes);
@@ -365,24 +376,24 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Releases counted headers that are no longer needed. Runs on the event loop. */
+    /** Subtracts counted headers that are no longer needed. Must run on the event loop. */
     public void headGone(int bytes) {
-        if (!closed) { // after the close, all of them have been returned together
+        if (!closed) { // closed() has already subtracted the headers of all requests
             heads -= bytes;
             port.heads().add(-bytes);
         }
     }
 
     /**
-     * Changes the number of unsent bytes of answers. Any thread may call this.
+     * Changes the number of bytes of answers that wait for the client. Any thread may call this.
      *
-     * @param bytes the number of queued bytes; negative for bytes that clients have taken
+     * @param bytes the number of queued bytes; negative for bytes that the client has read
      */
     public void unsent(long bytes) {
         if (UNSENT.addAndGet(this, bytes) > CLOSED / 2) {
             port.unsent().add(bytes);
             if (bytes < 0) {
-                long before = taken; // changed only by the event loop
+                long before = taken; // only the event loop reports bytes that were read
                 taken = before - bytes;
             }
         }
@@ -400,7 +411,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public long unsentBytes() {
-        return Math.max(0, unsent); // far below 0 after the close
+        return Math.max(0, unsent); // the field is far below 0 after the close
     }
 
     @Override
@@ -416,7 +427,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Stops counting this connection.
+     * Stops counting the unsent bytes of this connection.
      *
      * @return the number of bytes counted until now
      */
@@ -430,15 +441,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Whether further calls should be refused, because unread answers fill the memory of the server and this connection
-     * has many of them.
+     * Whether further calls should be refused: unread answers fill the memory of the server, and more than 1 MiB of
+     * them belongs to this connection.
      */
     public boolean refusesCalls() {
         return unsent > HIGH_WATERMARK && port.unsent().isShort();
     }
 
     /**
-     * The reason why no further unary answer is written, for messages; null if there is none. Any thread may call this.
+     * The reason why unary answers are no longer written, as text for error messages; null if they are written. Any
+     * thread may call this.
      */
     public @Nullable String refusesAnswer() {
         long waiting = unsent;
@@ -454,9 +466,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * The reason why a stream may not queue a message, for messages; null if it may. Any thread may call this.
+     * The reason why a stream must not queue a message, as text for error messages; null if it may. Any thread may call
+     * this.
      *
-     * @param ofStream the number of bytes of the stream that already wait
+     * @param ofStream the number of bytes of the stream that wait for the client
      * @param message the size of the message
      */
     public @Nullable String refusesUnsent(long ofStream, int message) {
@@ -464,8 +477,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Whether the body of a request is too slow after its grace period. Times in which this server did not read do not
-     * count.
+     * Whether the body of a request arrives too slowly after its grace period. Time during which this server did not
+     * read is not counted.
      */
     public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
         long late = sinceReadable(beganNanos, now)
@@ -473,7 +486,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return isReading() && late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
     }
 
-    /** Describes the result of {@link #isTooSlow} for messages. */
+    /** Describes a result of {@link #isTooSlow}, as text for error messages. */
     public String slowBody(long arrivedBytes, long beganNanos, long now) {
         return arrivedBytes + " bytes of the request came in "
                 + TimeUnit.NANOSECONDS.toSeconds(sinceReadable(beganNanos, now))
@@ -485,7 +498,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return now - (readingSinceNanos - beganNanos > 0 ? readingSinceNanos : beganNanos);
     }
 
-    /** The tenant share that counts a new call. */
+    /** The tenant's share to which a new call is charged. */
     Share share() {
         return tenancy.share();
     }
@@ -495,7 +508,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return port.handler().services();
     }
 
-    /** Whether authorizers must be asked before the caller learns that its method does not exist. */
+    /** Whether authorizers must decide before the caller learns that a method does not exist. */
     public boolean asksAuthorizers() {
         return port.handler().asksAuthorizers();
     }
@@ -512,9 +525,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Counts a stream that could be sent but made no progress for 10 s.
+     * Counts a stream that made no progress for 10 s, although its peer and the socket would have accepted bytes.
      *
-     * @param unsentBytes the number of bytes queued for it
+     * @param unsentBytes the number of bytes queued for the stream
      */
     public void stalled(String method, long unsentBytes) {
         port.counters().stalled();
@@ -547,7 +560,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Checks one call. A failure must not prevent the check of the others. */
+    /** Checks the deadline of one call. A failure of this check must not prevent the checks of other calls. */
     private static boolean isOver(NettyServerCall call, long now) {
         try {
             return call.isOverOrExpires(now);
@@ -562,9 +575,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection if nothing was read for too long and no call is in flight. Runs on the event loop.
+     * Closes the connection if nothing was read for the idle timeout and no call is in flight. Must run on the event
+     * loop.
      *
-     * @return the number of nanoseconds after which the next check is useful
+     * @return the number of nanoseconds until the next check is useful
      */
     long closeIfIdle(long now) {
         long patience = port.settings().idleTimeout().toNanos();
@@ -588,7 +602,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public boolean isInUse() {
-        return leaving || inFlight > 0 || sweeping; // an incomplete request also counts
+        return leaving || inFlight > 0 || sweeping; // sweeping is true also while only an incomplete request exists
     }
 
     @Override
@@ -602,10 +616,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection to make room for another one, unless a call has arrived meanwhile. It first asks the client
-     * to send no further calls, and closes a little later if no call is running. Any thread may call this.
+     * Closes the connection to free its place for another connection, unless a call has arrived meanwhile. The server
+     * first asks the client to send no further calls, and closes the connection a second later if no call is running.
+     * Any thread may call this.
      *
-     * @param stays runs if a call has arrived, or if the connection is already closed
+     * @param stays runs if the connection stays open for a call, or is already closed
      */
     void giveWay(Runnable stays) {
         leaving = true;
@@ -655,7 +670,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Closes the connection because not even an error can be sent for a call, for example for lack of memory. The
-     * caller notices the lost connection.
+     * caller then sees a lost connection.
      */
     public void unanswerable(Throwable cause) {
         Thrown.log(cause, shown -> LOG.error("Closing {}: a call could not be answered", channel, shown));
@@ -663,7 +678,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when the peer violated the protocol. It gets its queued answers, and all later bytes from it are dropped.
+     * Closes the connection because the peer violated the protocol. Queued answers are still sent, and later bytes from
+     * the peer are dropped.
      */
     public void violated(String how) {
         logClosing(how, null);
@@ -671,26 +687,28 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Logs why this connection is being closed. Warnings are logged at a limited rate over all connections, debug lines
-     * always.
+     * Logs why this connection is being closed: always at debug level, and as a warning at a limited rate for all
+     * connections together.
      *
-     * @param how the reason, which may quote the peer
-     * @param cause logged with its trace; null for none
+     * @param how the reason, which may contain text from the peer
+     * @param cause the exception to log with its stack trace; null for none
      */
     public void logClosing(String how, @Nullable Throwable cause) {
         LOG.debug("Closing {}: {}", channel, PeerText.text(how), cause);
         port.counters().closing(() -> "Closing " + channel + ": " + PeerText.text(how), cause);
     }
 
-    /** Closes the connection after its queued answers were written. All later bytes from the peer are dropped. */
+    /** Closes the connection after its queued answers were written. Later bytes from the peer are dropped. */
     public void closeWhenWritten() {
         queue.add(new Close());
         channel.eventLoop().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     /**
-     * Closes only the output. Closing the whole connection while there are unread bytes would reset it, and the last
-     * answer would be lost.
+     * Closes only the output of the socket. Closing the whole socket while it has unread bytes would reset the
+     * connection, and the peer would lose the last answer.
+     *
+     * @param written whether the queued answers were written
      */
     private void endOutput(boolean written) {
         if (!written || !(channel instanceof DuplexChannel duplex)) {
@@ -706,12 +724,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Called when the channel is closed, so no answers of its calls are needed any more. */
+    /** Called when the channel is closed. Answers to the calls of this connection are no longer needed. */
     public void closed() {
         for (NettyServerCall call : List.copyOf(calls)) {
             try {
                 call.disconnected();
-            } catch (Throwable e) { // the other calls must also be notified, and all held bytes returned
+            } catch (Throwable e) { // the remaining calls must also be notified, and all counted bytes released
                 Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
             }
         }
@@ -725,7 +743,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         tenancy.closed();
     }
 
-    /** Closes the connection after everything that was queued before has been written. */
+    /** Closes the connection after all earlier commands in the queue have been written. */
     private final class Close extends WriteCommand {
         @Override
         public int bytes() {
@@ -734,7 +752,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
         @Override
         protected void write(WriteBatch batch) {
-            // nothing to write; only its place in the queue matters
+            // writes nothing; only the position in the queue matters
         }
 
         @Override

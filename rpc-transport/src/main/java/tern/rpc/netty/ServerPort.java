@@ -3,15 +3,15 @@ package tern.rpc.netty;
 import tern.rpc.transport.CallHandler;
 
 /**
- * The common state of the connections to one port of a server. Thread-safe.
+ * The objects that all connections to one port of a server share. Thread-safe.
  *
- * @param handler serves their calls
- * @param counters the counters over all connections
- * @param budget the memory for their requests
- * @param strangers the memory for requests on connections without an authenticated caller
- * @param heads the memory for headers of open requests
- * @param unsent the memory for answers that clients have not taken
- * @param tenants the tenants that share the server
+ * @param handler executes the calls
+ * @param counters the counters of all connections together
+ * @param budget the memory budget for requests
+ * @param strangers the memory budget for requests on connections without an authenticated caller
+ * @param heads the memory budget for headers of open requests
+ * @param unsent the memory budget for answers that clients have not read
+ * @param tenants the tenants of the server
  * @param idle closes idle connections
  */
 record ServerPort(

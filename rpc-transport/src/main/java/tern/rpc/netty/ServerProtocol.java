@@ -4,41 +4,41 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandler;
 import tern.rpc.ServiceDescriptor;
 
-/** A protocol on the connections of a server. Thread-safe. */
+/** The server side of a protocol on connections. Thread-safe. */
 public interface ServerProtocol {
 
-    /** The result of a check of the first bytes. */
+    /** Whether the first bytes of a connection belong to a protocol. */
     enum Match {
         NO,
-        /** More bytes are needed. */
+        /** More bytes are needed for a decision. */
         MAYBE,
         YES
     }
 
-    /** The name of the protocol for handlers and messages: {@code dubbo}. */
+    /** The name of the protocol for channel handlers and messages, such as {@code dubbo}. */
     String name();
 
-    /** Checks the first bytes of a connection without consuming them. */
+    /** Checks the first bytes of a connection. Does not consume them. */
     Match match(ByteBuf firstBytes);
 
     /**
-     * Prepares the types of a service.
+     * Prepares the parameter and result types of a service.
      *
-     * @throws IllegalArgumentException if a type cannot be sent
+     * @throws IllegalArgumentException if a type cannot be sent with this protocol
      */
     void prepare(ServiceDescriptor service);
 
-    /** Creates the handler of a connection. */
+    /** Creates the channel handler of a connection. */
     ChannelHandler serverHandler(ServerConnection connection);
 
     /**
-     * Whether the protocol itself calls {@link ServerConnection#unsent} for its answers. It must do so if answers leave
-     * the connection's queue before the socket takes them.
+     * Whether the protocol itself calls {@link ServerConnection#unsent} for its answers. This is required if answers
+     * leave the connection's write queue before the socket accepts them.
      */
     default boolean countsAnswers() {
         return false;
     }
 
-    /** The command that asks a client to send no further calls. */
+    /** Returns the command that asks a client to send no further calls. */
     WriteCommand goAway(ServerConnection connection);
 }

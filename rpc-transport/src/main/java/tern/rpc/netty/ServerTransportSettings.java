@@ -10,24 +10,27 @@ import tern.rpc.transport.Tls;
 /**
  * The address and the limits of a server (docs/limits.md).
  *
- * @param address host name or IP address to bind, IPv6 without brackets; null for all addresses
- * @param port 0 for a free port
- * @param maxConnections the maximum number of connections; further ones are closed at once
+ * @param address the host name or IP address to bind, IPv6 without brackets; null for all addresses
+ * @param port the port to bind; 0 for any free port
+ * @param maxConnections the maximum number of connections; the server closes further connections at once, unless silent
+ *     connections can be closed instead
  * @param maxConnectionsPerHost the maximum number of connections from one remote address
- * @param maxInFlight the maximum number of unanswered calls on one connection; further calls are refused as not
+ * @param maxInFlight the maximum number of unanswered calls on one connection; the server refuses further calls as not
  *     executed
- * @param maxRequestBytes the maximum size of a request
- * @param maxResponseBytes the maximum size of an answer
- * @param maxInboundBytes the memory for larger requests of all connections that are incomplete or wait for a worker.
- *     When it is used up, connections that hold part of it are not read for some time
- * @param maxStreamUnsentBytes the maximum number of bytes of answers that one stream buffers for a slow reader, in
- *     addition to one message of any size; a stream with more is ended
- * @param maxUnsentBytes the number of bytes of answers on all connections that callers have not taken. Above this,
- *     streams with more to send are ended; at two and four times this, connections that do not read are closed
- * @param idleTimeout the time after which a connection without traffic is closed
- * @param firstBytesTimeout the time after the first byte within which the protocol of a connection must be recognizable
- * @param tls keys and trusted certificates, read for every new connection; null for no TLS
- * @param clearTextToo whether clients without TLS are also served if there is TLS
+ * @param maxRequestBytes the maximum size of a request, in bytes
+ * @param maxResponseBytes the maximum size of an answer, in bytes
+ * @param maxInboundBytes the memory for requests of at least 4 KiB, of all connections together, that are incomplete or
+ *     wait for a worker. While it is used up, the server does not read connections that hold part of it
+ * @param maxStreamUnsentBytes the maximum number of answer bytes that one stream may buffer for a slow reader, in
+ *     addition to one message of any size; the server ends a stream that exceeds it
+ * @param maxUnsentBytes the number of answer bytes, of all connections together, that clients may leave unread. Above
+ *     it, the server ends streams that send more. At twice and at four times this number, it closes connections of
+ *     clients that do not read
+ * @param idleTimeout the time without received bytes after which the server closes a connection
+ * @param firstBytesTimeout the time after the first byte within which the client must send enough bytes to identify the
+ *     protocol
+ * @param tls supplies keys and trusted certificates, and is called for every new connection; null for no TLS
+ * @param clearTextToo whether clients without TLS are accepted on a port with TLS
  */
 public record ServerTransportSettings(
         @Nullable String address,
@@ -56,7 +59,7 @@ public record ServerTransportSettings(
     /**
      * Creates settings without TLS and with the default memory for requests.
      *
-     * @param maxMessageBytes the maximum size of a request and of an answer
+     * @param maxMessageBytes the maximum size of a request and the maximum size of an answer, in bytes
      */
     public ServerTransportSettings(
             @Nullable String address,
@@ -85,40 +88,40 @@ public record ServerTransportSettings(
     }
 
     /**
-     * The default for {@link #maxInboundBytes}: 256 MiB, but at most a quarter of the maximum heap or of the maximum
-     * direct memory (docs/limits.md).
+     * The default for {@link #maxInboundBytes}: 256 MiB, but at most a quarter of the sum of the maximum heap and the
+     * maximum direct memory (docs/limits.md).
      */
     public static long defaultInboundBytes() {
         long memory = Runtime.getRuntime().maxMemory() + PlatformDependent.maxDirectMemory();
         return Math.min(MAX_INBOUND_BYTES, memory / 4);
     }
 
-    /** Creates settings with all defaults and without TLS, for the given port of all addresses. */
+    /** Creates settings with all defaults and without TLS, for the given port on all addresses. */
     public static ServerTransportSettings onPort(int port) {
         return new ServerTransportSettings(
                 null, port, 8_192, 1_024, 1_024, 8 << 20, Duration.ofSeconds(180), Duration.ofSeconds(10));
     }
 
     /**
-     * The maximum number of bytes of headers of open requests on all connections: a quarter of {@link
-     * #maxInboundBytes}.
+     * The memory for headers of open requests, of all connections together, in bytes: a quarter of
+     * {@link #maxInboundBytes}.
      */
     long maxHeadBytes() {
         return maxInboundBytes / 4;
     }
 
-    /** @param address host name or IP address to bind, IPv6 without brackets; null for all addresses */
+    /** @param address the host name or IP address to bind, IPv6 without brackets; null for all addresses */
     public ServerTransportSettings withAddress(@Nullable String address) {
         return with(draft -> draft.address = address);
     }
 
-    /** @param port 0 for a free port */
+    /** @param port the port to bind; 0 for any free port */
     public ServerTransportSettings withPort(int port) {
         return with(draft -> draft.port = port);
     }
 
     /**
-     * @param all the maximum number of connections; further ones are closed at once
+     * @param all the maximum number of connections
      * @param ofHost the maximum number of connections from one remote address
      */
     public ServerTransportSettings withMaxConnections(int all, int ofHost) {
@@ -135,9 +138,7 @@ public record ServerTransportSettings(
         return with(draft -> draft.maxInFlight = maxInFlight);
     }
 
-    /**
-     * @param maxMessageBytes the maximum size of a request and of an answer, in bytes
-     */
+    /** @param maxMessageBytes the maximum size of a request and the maximum size of an answer, in bytes */
     public ServerTransportSettings withMaxMessageBytes(int maxMessageBytes) {
         return withMaxMessageBytes(maxMessageBytes, maxMessageBytes);
     }
@@ -153,16 +154,14 @@ public record ServerTransportSettings(
         });
     }
 
-    /**
-     * @param maxInboundBytes at least the maximum size of one request
-     */
+    /** @param maxInboundBytes the memory for requests; at least the maximum size of one request */
     public ServerTransportSettings withMaxInboundBytes(long maxInboundBytes) {
         return with(draft -> draft.maxInboundBytes = maxInboundBytes);
     }
 
     /**
-     * @param ofStream the number of bytes of answers that one stream may buffer
-     * @param all the number of bytes of answers that all streams together may buffer
+     * @param ofStream the maximum number of answer bytes that one stream may buffer
+     * @param all the maximum number of answer bytes that all streams together may buffer
      */
     public ServerTransportSettings withMaxUnsentBytes(int ofStream, long all) {
         return with(draft -> {
@@ -171,22 +170,22 @@ public record ServerTransportSettings(
         });
     }
 
-    /** @param idleTimeout the time after which a connection without traffic is closed */
+    /** @param idleTimeout the time without received bytes after which the server closes a connection */
     public ServerTransportSettings withIdleTimeout(Duration idleTimeout) {
         return with(draft -> draft.idleTimeout = idleTimeout);
     }
 
     /**
-     * @param firstBytesTimeout the time after the first byte within which the protocol of a connection must be
-     *     recognizable
+     * @param firstBytesTimeout the time after the first byte within which the client must send enough bytes to identify
+     *     the protocol
      */
     public ServerTransportSettings withFirstBytesTimeout(Duration firstBytesTimeout) {
         return with(draft -> draft.firstBytesTimeout = firstBytesTimeout);
     }
 
     /**
-     * @param tls keys and trusted certificates, read for every new connection; null for no TLS
-     * @param alsoClearText whether clients without TLS are also served, while they are being migrated
+     * @param tls supplies keys and trusted certificates, and is called for every new connection; null for no TLS
+     * @param alsoClearText whether clients without TLS are accepted too, for the time of a migration to TLS
      */
     public ServerTransportSettings withTls(@Nullable Supplier<Tls> tls, boolean alsoClearText) {
         return with(draft -> {
@@ -201,7 +200,7 @@ public record ServerTransportSettings(
         return draft.build();
     }
 
-    /** A mutable copy. */
+    /** A mutable copy of the settings. */
     private static final class Draft {
         private @Nullable String address;
         private int port;

@@ -13,25 +13,26 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the connections to close when there are too many. A connection is silent if no call runs on it and none was
- * answered for a minute. A connection that never made a call is silent after ten seconds, or after one second if its
- * address has many more connections than the address of the new one. The address with the most connections loses
- * connections first, and an address never loses a connection to an address that has more. Within an address,
- * connections that never made a call are closed first, the oldest first, and then those with the oldest last call.
+ * Chooses the connections to close when a new connection exceeds a limit. A connection is silent if no call runs on it
+ * and no call was answered for a minute. A connection that never made a call is silent after ten seconds. This time is
+ * one second if the connection's address has many more connections than the address of the new connection. Connections
+ * are taken first from the address that has the most, and never from an address that has fewer than the address of the
+ * new connection. Within an address, connections that never made a call are closed first, the oldest first, and then
+ * the connections whose last call is the oldest.
  *
- * <p>Contains only pure functions. For IPv6, the first 64 bits count as the address.
+ * <p>Contains only pure functions. For IPv6, the first 64 bits are used as the address.
  */
 final class SilentConnections {
 
-    /** A connection is silent if no call was answered for this time (docs/limits.md). */
+    /** A connection that has made calls is silent if no call was answered for this time (docs/limits.md). */
     static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** The time for which a connection without any call may be silent, including handshakes. */
+    /** A connection that never made a call is silent after this time, which includes handshakes. */
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * The time for which an unused connection may be silent if its address has many more connections than that of the
-     * new one: more than twice as many, plus a few.
+     * A connection that never made a call is silent after this time if its address has many more connections than the
+     * address of the new connection: more than twice as many plus eight.
      */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -40,15 +41,15 @@ final class SilentConnections {
     /** An open connection. */
     interface Open {
 
-        /** The address of the peer. */
+        /** The address of the peer; for IPv6 the first 64 bits. */
         InetAddress network();
 
-        /** Whether a call runs or arrives on this connection, or the connection is already being closed. */
+        /** Whether a call is running or arriving on this connection, or the connection is already being closed. */
         boolean isInUse();
 
         boolean hasMadeCalls();
 
-        /** The time of the last answer; if there was none, the time at which the connection was opened. */
+        /** The time of the last answer, or the time at which the connection was opened if no call was answered. */
         long quietSinceNanos();
     }
 
@@ -57,7 +58,7 @@ final class SilentConnections {
 
     private SilentConnections() {}
 
-    /** The connections of one address. */
+    /** The connections from one address. */
     private static final class Of<C extends Open> {
         private final List<C> all = new ArrayList<>();
         private Deque<C> silent = new ArrayDeque<>();
@@ -65,12 +66,12 @@ final class SilentConnections {
     }
 
     /**
-     * Chooses connections to close. Returns fewer or none if not enough are silent.
+     * Chooses connections to close: at most {@code most}, and fewer if not enough are silent.
      *
      * @param open all connections
      * @param newcomer the address of the new connection
-     * @param onlyItsOwn whether only connections of that address may be closed
-     * @param most the maximum number of chosen connections
+     * @param onlyItsOwn whether only connections from that address may be closed
+     * @param most the maximum number of connections to choose
      */
     static <C extends Open> List<C> choose(
             Collection<C> open, InetAddress newcomer, boolean onlyItsOwn, int most, long now) {

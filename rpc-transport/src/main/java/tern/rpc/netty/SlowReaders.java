@@ -23,52 +23,56 @@ import tern.rpc.limit.SeldomWarning;
 
 /**
  * Closes connections whose clients do not read their answers, if the answers of all connections occupy too much memory.
- * Streams end before that ({@link UnsentBudget#refusal}). A unary answer is complete when it is queued, so only its
- * connection can be closed.
+ * Streams are ended before this limit is reached ({@link UnsentBudget#refusal}). A unary answer is complete when it is
+ * queued, so only the connection can be closed.
  *
- * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if in one second it has taken neither all its waiting
- * bytes nor {@link #FAST_BYTES}. Above {@link UnsentBudget#mostBytes}, any connection may be closed at once. The
- * address with the most unread bytes loses connections first, and among them the one with the most unread bytes.
- * Thread-safe.
+ * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client read neither all waiting bytes nor
+ * {@link #FAST_BYTES} within one second. Above {@link UnsentBudget#mostBytes}, any connection may be closed at once.
+ * Connections are closed first at the address with the most unread bytes, and there in the order of their unread bytes,
+ * most first. Thread-safe.
  */
 final class SlowReaders {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
-    /** The time between two checks that are compared. */
+    /** The time between two successive checks, whose counters are compared. */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
-    /** A connection that takes this many bytes between two checks is not slow. */
+    /** A client that reads at least this number of bytes between two checks is not slow. */
     static final long FAST_BYTES = 64 << 10;
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
-    /** A connection. Any thread may call its methods. */
+    /** An open connection. Any thread may call its methods. */
     interface Open {
 
         /** The address of the peer; for IPv6 the first 64 bits. */
         InetAddress network();
 
-        /** The number of bytes of answers that wait for the client. */
+        /** The number of answer bytes that wait for the client. */
         long unsentBytes();
 
-        /** The number of bytes of answers that the client has taken since the start. */
+        /** The number of answer bytes that the client has read since the connection was opened. */
         long takenBytes();
 
-        /** The address of the client for messages. */
+        /** The address of the client, as text for messages. */
         Object remoteAddress();
 
-        /** Closes the connection. Its bytes no longer count afterwards. */
+        /** Closes the connection. Its bytes are no longer included in the budget afterwards. */
         void giveUp();
     }
 
-    /** The counters of a connection at one check. */
+    /** The counters of a connection at the time of one check. */
     record Look(long unsent, long taken) {
         static Look at(Open connection) {
             return new Look(connection.unsentBytes(), connection.takenBytes());
         }
 
-        /** Whether the connection has taken only a few of the bytes that waited at the earlier check. */
+        /**
+         * Whether the client has read neither all bytes that waited at the time of this record nor {@link #FAST_BYTES}.
+         *
+         * @param now the connection with its current counters
+         */
         boolean isSlow(Open now) {
             return unsent > 0 && now.takenBytes() - taken < Math.min(unsent, FAST_BYTES);
         }
@@ -79,7 +83,7 @@ final class SlowReaders {
     private final ScheduledExecutorService executor;
     private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final AtomicBoolean looking = new AtomicBoolean();
-    private Map<Open, Look> last = Map.of(); // used only by the checking task; only one runs at a time
+    private Map<Open, Look> last = Map.of(); // accessed only by the checking task, of which at most one runs
 
     /** @param open all connections; may change at any time */
     SlowReaders(Collection<? extends Open> open, UnsentBudget unsent, ScheduledExecutorService executor) {
@@ -89,14 +93,14 @@ final class SlowReaders {
     }
 
     /**
-     * Called when answers were queued and the total is above {@link UnsentBudget#manyBytes}. Any thread may call this.
+     * Called when answers were queued and the total exceeds {@link UnsentBudget#manyBytes}. Any thread may call this.
      */
     void queued() {
         if (!looking.get() && looking.compareAndSet(false, true)) {
             try {
                 executor.execute(this::look);
             } catch (RejectedExecutionException e) {
-                looking.set(false); // the server has ended
+                looking.set(false); // the executor has been shut down
             }
         }
         if (unsent.used() > unsent.mostBytes()) {
@@ -105,8 +109,8 @@ final class SlowReaders {
     }
 
     /**
-     * Closes connections on the thread that has an answer, because busy event loops may be too late. Other threads wait
-     * meanwhile.
+     * Closes connections on the thread that queued an answer, because busy event loops might run too late. Other
+     * threads that queue answers block meanwhile.
      */
     private void closeAtOnce() {
         Runnable warning = () -> {};
@@ -116,21 +120,21 @@ final class SlowReaders {
                 warning = close(tooMany + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
             }
         }
-        warning.run(); // logged outside the lock, because a log may be slow
+        warning.run(); // logs without the lock, because a log may be slow
     }
 
     private void look() {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // also after a failure; otherwise no further check would run
+        } finally { // also after an exception; otherwise no further check would be scheduled
             if (!again) {
                 last = Map.of();
                 looking.set(false);
             }
         }
         if (!again && unsent.used() > unsent.manyBytes()) {
-            queued(); // for answers that arrived meanwhile and relied on this task
+            queued(); // other threads may have queued answers without scheduling a check
         }
     }
 
@@ -176,9 +180,10 @@ final class SlowReaders {
     }
 
     /**
-     * Chooses connections that together hold this number of bytes, or fewer if there are not enough.
+     * Chooses connections that together hold at least the given number of bytes. If all connections together hold less,
+     * returns all connections with unread bytes.
      *
-     * @param bytes no connection is chosen for 0 or less
+     * @param bytes the number of bytes to release; if it is 0 or negative, the result is empty
      */
     static List<Open> choose(Collection<? extends Open> open, long bytes) {
         Map<InetAddress, Address> addresses = new HashMap<>();
@@ -207,10 +212,10 @@ final class SlowReaders {
         return chosen;
     }
 
-    /** A connection with its unread bytes at one moment. */
+    /** A connection with the number of its unread bytes at the time of a check. */
     private record Holder(Open connection, long bytes) {}
 
-    /** The connections of one address. */
+    /** The connections from one address. */
     private static final class Address {
         private final PriorityQueue<Holder> holders =
                 new PriorityQueue<>(Comparator.comparingLong((Holder holder) -> -holder.bytes()));

@@ -7,8 +7,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.Connection.State;
 
 /**
- * A connection that checks whether a silent server is alive. It is closed when the first bytes of an answer arrive.
- * Used for protocols without heartbeats. Thread-safe.
+ * A connection that checks whether a server is alive from which nothing has arrived. It sends a small request and is
+ * closed when the first bytes of the answer arrive. Used for protocols without heartbeats. Thread-safe.
  */
 final class SpareConnection implements Connection.Owner {
 
@@ -18,7 +18,7 @@ final class SpareConnection implements Connection.Owner {
     private final Runnable whenHeard;
     private final AtomicBoolean over = new AtomicBoolean();
 
-    /** @param tls null for clear text */
+    /** @param tls null for a connection without TLS */
     SpareConnection(
             Endpoint endpoint,
             ClientTransportSettings settings,
@@ -54,7 +54,7 @@ final class SpareConnection implements Connection.Owner {
         close();
     }
 
-    /** Whether another spare connection may be opened. */
+    /** Whether this connection has ended, so that another spare connection may be opened. */
     boolean isOver() {
         return over.get();
     }

@@ -8,23 +8,24 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
-/** Identifies the protocol of a peer whose first bytes do not fit the called protocol. */
+/** Identifies the protocol of a peer whose first bytes do not belong to the expected protocol. */
 public final class Strangers {
 
-    /** The name of HTTP/1.0 and HTTP/1.1 in {@link #protocol}. */
+    /** The value that {@link #protocol} returns for HTTP/1.0 and HTTP/1.1. */
     public static final String HTTP_1 = "HTTP/1.1";
 
-    /** Number of bytes by which most protocols can be identified. */
+    /** Number of bytes that identify most protocols. */
     static final int ENOUGH_BYTES = 5;
 
     private static final int MAX_SHOWN = 60;
-    private static final int SETTINGS = 4; // type of SETTINGS, the first frame of a server (RFC 9113, section 6.5)
+    // frame type of SETTINGS, the first frame of a server (RFC 9113, section 6.5)
+    private static final int SETTINGS = 4;
     private static final int HTTP2_HEADER_BYTES = 9;
-    // protocol version in MySQL's handshake, after the four bytes of the packet header
+    // the protocol version in MySQL's handshake, which follows the packet header of four bytes
     private static final int MYSQL_VERSION = 10;
     private static final short DUBBO_MAGIC = (short) 0xDABB;
 
-    /** The first texts of servers with text protocols, with the names of the protocols. */
+    /** The first characters that servers of text protocols send, with the name of the protocol. */
     private static final Map<String, String> BANNERS = new LinkedHashMap<>();
 
     static {
@@ -44,10 +45,10 @@ public final class Strangers {
     private Strangers() {}
 
     /**
-     * The protocol of the peer.
+     * Returns the name of the peer's protocol.
      *
      * @param first the first bytes of the connection; the caller keeps ownership
-     * @return null if it cannot be identified
+     * @return null if the protocol cannot be identified
      */
     public static @Nullable String protocol(ByteBuf first) {
         int start = first.readerIndex();
@@ -86,7 +87,7 @@ public final class Strangers {
                 && text.contentEquals(first.toString(first.readerIndex(), length, StandardCharsets.US_ASCII));
     }
 
-    /** Whether all received bytes are text, so that the peer speaks no protocol of frames. */
+    /** Whether all received bytes are text, so that the peer does not use a binary protocol. */
     static boolean isText(ByteBuf first) {
         if (first.readableBytes() < ENOUGH_BYTES) {
             return false;
@@ -95,10 +96,10 @@ public final class Strangers {
     }
 
     /**
-     * Describes what happened and what to change.
+     * Describes which bytes or protocol the peer sent and which setting to check, as text for error messages.
      *
      * @param first the first bytes of the connection; the caller keeps ownership
-     * @param called the name of the called protocol in an address
+     * @param called the name of the expected protocol as in an address
      */
     public static String describe(ByteBuf first, String called) {
         String peer = protocol(first);

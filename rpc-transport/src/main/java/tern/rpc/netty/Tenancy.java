@@ -9,16 +9,16 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 
 /**
- * Decides which tenant the calls of a connection count for. With a client certificate, it is the subject of the
- * certificate. Otherwise it is the address if there are connections from several addresses, and the connection itself
- * if there is only one address, which may be a proxy for many callers (docs/decisions/0019). Confined to the event
- * loop.
+ * Selects the tenant to which the calls of a connection are charged. If the client has a certificate, the tenant is the
+ * subject of the certificate. Otherwise the tenant is the client's address if the server has connections from several
+ * addresses. If all connections come from one address, it may be a proxy for many callers, so each connection is a
+ * tenant (docs/decisions/0019). Confined to the event loop.
  */
 final class Tenancy {
 
     /**
-     * Length of the common prefix of the addresses in one IPv6 network, in bytes. The owner of one address usually owns
-     * all addresses with its prefix.
+     * Number of leading bytes that the addresses of one IPv6 network have in common. The owner of one address usually
+     * owns all addresses with its prefix.
      */
     private static final int NETWORK_BYTES = 8;
 
@@ -27,7 +27,7 @@ final class Tenancy {
         private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
         private final Tenants<String> names = new Tenants<>(name -> name);
 
-        /** The number of tenants without connections whose methods still run, for tests. */
+        /** The number of tenants that have no connection but whose methods still run, for tests. */
         int remembered() {
             return networks.remembered() + names.remembered();
         }
@@ -37,13 +37,11 @@ final class Tenancy {
     private final Object connection;
     private final InetAddress network;
     private final Share ofNetwork;
-    private @Nullable Share ofConnection; // created for the first call that needs it
+    private @Nullable Share ofConnection; // created by the first call that is charged to the connection
     private @Nullable Share ofName;
     private @Nullable String name;
 
-    /**
-     * @param connection its text is the name of the connection
-     */
+    /** @param connection the object whose string representation names the connection */
     Tenancy(Of all, InetAddress host, Object connection) {
         this.all = all;
         this.connection = connection;
@@ -60,7 +58,7 @@ final class Tenancy {
         try {
             return InetAddress.getByAddress(bytes);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // impossible, because sixteen bytes are always an address
+            throw new IllegalStateException(e); // cannot occur, because sixteen bytes are always a valid address
         }
     }
 
@@ -68,13 +66,13 @@ final class Tenancy {
         return network;
     }
 
-    /** Called at most once, when the handshake has shown the subject of the certificate. */
+    /** Called at most once, when the TLS handshake has shown the subject of the client's certificate. */
     void named(Principal principal) {
         name = principal.getName();
         ofName = all.names.join(name);
     }
 
-    /** Returns the share for a new call. */
+    /** Returns the share to which a new call is charged. */
     Share share() {
         Share named = ofName;
         if (named != null) {
@@ -86,8 +84,8 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            // with the network as parent, because several networks may appear before the calls of this connection have
-            // ended
+            // The network's share is the parent, because connections from other networks may appear before the calls of
+            // this connection have ended.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

@@ -8,23 +8,21 @@ import java.util.function.Function;
 import tern.rpc.limit.Share;
 
 /**
- * The tenants with connections to a server. Each tenant has one share, regardless of its number of connections. A
- * tenant without connections is kept while its methods run, so that it does not get a new share by reconnecting.
- * Thread-safe.
+ * The tenants that have connections to a server. Each tenant has one share, regardless of the number of its
+ * connections. A tenant without connections is kept while its methods run, so that it cannot get a new share by
+ * reconnecting. Thread-safe.
  *
- * @param <K> identifies a tenant
+ * @param <K> the type of the key that identifies a tenant
  */
 final class Tenants<K> {
 
     /**
-     * Number of tenants without connections that each new connection checks. It is more than one, so that the number of
-     * such tenants decreases.
+     * Number of tenants without connections that are checked for removal when a connection is opened or closed. The
+     * number is greater than one, so that the queue of such tenants becomes shorter.
      */
     private static final int LOOKED_AT = 2;
 
-    /**
-     * @param listed whether the tenant's key is in {@link #left}
-     */
+    /** @param listed whether the tenant's key is in {@link #left} */
     private record Tenant(int connections, Share share, boolean listed) {
         Tenant with(int connections) {
             return new Tenant(connections, share, listed);
@@ -37,17 +35,15 @@ final class Tenants<K> {
 
     private final Function<K, String> nameOf;
     private final ConcurrentMap<K, Tenant> present = new ConcurrentHashMap<>();
-    // keys of tenants that had no connection when they were added; each key once
+    // the keys of tenants that had no connection when they were added; contains each key at most once
     private final Queue<K> left = new ConcurrentLinkedQueue<>();
 
-    /**
-     * @param nameOf returns the readable name of a tenant
-     */
+    /** @param nameOf returns the readable name of a tenant */
     Tenants(Function<K, String> nameOf) {
         this.nameOf = nameOf;
     }
 
-    /** Counts a new connection. */
+    /** Counts a new connection of the tenant and returns the tenant's share. */
     Share join(K key) {
         forgetIdle();
         Tenant joined = present.compute(
@@ -58,7 +54,7 @@ final class Tenants<K> {
         return joined.share();
     }
 
-    /** Counts a closed connection. */
+    /** Counts a closed connection of the tenant. */
     void leave(K key) {
         present.computeIfPresent(key, (same, known) -> {
             Tenant after = known.with(known.connections() - 1);
@@ -97,12 +93,12 @@ final class Tenants<K> {
         return tenant.share().held() == 0 && tenant.share().streaming() == 0;
     }
 
-    /** Returns the number of tenants to check again, for tests. Takes linear time. */
+    /** Returns the number of tenants that are queued for removal, for tests. Takes linear time. */
     int remembered() {
         return left.size();
     }
 
-    /** Whether there are two or more tenants. */
+    /** Whether there are at least two tenants. */
     boolean areSeveral() {
         return present.size() > 1;
     }

@@ -22,23 +22,26 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Tls;
 
 /**
- * Creates the TLS handlers of one side with the current keys and trusted certificates. New connections use the
- * supplier's current settings. Unusable new settings are reported once and ignored. Thread-safe.
+ * Creates the TLS handlers of a client or a server with the current keys and trusted certificates. Every new connection
+ * uses the supplier's current settings. If new settings are unusable, the error is logged once and new connections use
+ * the previous settings. Thread-safe.
  */
 final class TlsContext {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsContext.class);
 
-    /** The protocols that a server offers by ALPN. The actual protocol is still identified by the first bytes. */
+    /**
+     * The protocol names that a server offers by ALPN. The first decrypted bytes still identify the actual protocol.
+     */
     private static final List<String> SERVED_BY_NAME = List.of("h2", "http/1.1");
 
-    /** A context with its settings. */
+    /** A TLS context with the settings from which it was created. */
     private record Built(Tls tls, SslContext context) {}
 
     private final Supplier<Tls> source;
     private final boolean server;
     private final List<String> applicationProtocols;
-    private @Nullable Tls refused; // guarded by this
+    private @Nullable Tls refused; // the last unusable settings; guarded by this
     private volatile Built built;
 
     private TlsContext(Supplier<Tls> source, boolean server, List<String> applicationProtocols) {
@@ -54,17 +57,19 @@ final class TlsContext {
     }
 
     /**
-     * Creates the context of a server.
+     * Creates the TLS context of a server.
      *
-     * @throws IllegalArgumentException if the current settings of the supplier cannot be used
+     * @throws IllegalArgumentException if the supplier's current settings cannot be used
      */
     static TlsContext ofServer(Supplier<Tls> source) {
         return new TlsContext(source, true, SERVED_BY_NAME);
     }
 
     /**
-     * @param applicationProtocols offered to the server (ALPN); empty to offer none
-     * @throws IllegalArgumentException if the current settings of the supplier cannot be used
+     * Creates the TLS context of a client.
+     *
+     * @param applicationProtocols the protocol names that the client offers by ALPN; empty to offer none
+     * @throws IllegalArgumentException if the supplier's current settings cannot be used
      */
     static TlsContext ofClient(Supplier<Tls> source, List<String> applicationProtocols) {
         return new TlsContext(source, false, applicationProtocols);
@@ -124,19 +129,20 @@ final class TlsContext {
         return built;
     }
 
-    /** The settings of new connections. */
+    /** The settings for new connections. */
     Tls tls() {
         return current().tls();
     }
 
-    /** Creates the handler of a connection that a client opened. */
+    /** Creates the TLS handler of a connection that a server has accepted. */
     SslHandler newHandler(Channel channel) {
         Built now = current();
         return patient(now, now.context().newHandler(channel.alloc()));
     }
 
     /**
-     * Creates the handler of a connection to a server. The server's certificate must contain the name of the endpoint.
+     * Creates the TLS handler of a connection that a client opens. The server's certificate must contain the endpoint's
+     * host name.
      */
     SslHandler newHandler(Channel channel, Endpoint endpoint) {
         Built now = current();
@@ -151,7 +157,10 @@ final class TlsContext {
         return patient(now, handler);
     }
 
-    /** The server name to send. Java by itself sends only names that contain a dot. */
+    /**
+     * Returns the server name to send in the handshake; null if the host is an IP address or not a valid name. By
+     * default, Java sends only names that contain a dot.
+     */
     private static @Nullable SNIHostName sni(String host) {
         if (NetUtil.isValidIpV4Address(host) || NetUtil.isValidIpV6Address(host)) {
             return null;
@@ -159,7 +168,7 @@ final class TlsContext {
         try {
             return new SNIHostName(host);
         } catch (IllegalArgumentException e) {
-            return null; // not a valid name, for example with an underscore
+            return null; // not a valid server name, for example because it contains an underscore
         }
     }
 

@@ -12,15 +12,15 @@ import tern.rpc.PeerText;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Tls;
 
-/** Explains a failure of TLS: the failed check, the certificate, and what to change. */
+/** Explains a TLS failure: which check failed, for which certificate, and which setting to change. */
 final class TlsFailure {
 
-    /** The beginning of Java's message about a certificate that was issued for another host. */
+    /** A pattern for Java's messages about a certificate that was issued for another host. */
     private static final String OTHER_HOST = "No (subject alternative|name matching).*";
 
     private TlsFailure() {}
 
-    /** The explanation for a client. */
+    /** Returns the explanation for the log and the failed calls of a client. */
     static String atClient(Throwable cause, Endpoint endpoint, Tls tls) {
         String server =
                 endpoint.name().equals(endpoint.host()) ? endpoint.toString() : endpoint.name() + " at " + endpoint;
@@ -70,7 +70,8 @@ final class TlsFailure {
     }
 
     /**
-     * The message of the innermost cause, on one line. Outer exceptions repeat it. It may quote the peer's certificate.
+     * Returns the message of the innermost cause on one line. The messages of outer exceptions only repeat it. The
+     * message may contain text from the peer's certificate.
      */
     static String inWords(Throwable cause) {
         String words = cause.toString();
@@ -83,7 +84,7 @@ final class TlsFailure {
         return PeerText.text(words);
     }
 
-    /** The exception of this type among the causes of a failure; null if there is none. */
+    /** Returns the first exception of the given type in the chain of causes; null if there is none. */
     static <T extends Throwable> @Nullable T find(Throwable cause, Class<T> type) {
         int depth = 0;
         for (Throwable inner = cause; inner != null && depth < 16; inner = inner.getCause(), depth++) {

@@ -16,8 +16,8 @@ import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.transport.Tls;
 
 /**
- * Decides whether a port accepts TLS, unencrypted connections or both, and handles clients that use the wrong one. A
- * warning at a limited rate names the setting to change. Thread-safe.
+ * Decides whether a port accepts TLS, unencrypted connections or both, and refuses clients that use the mode that is
+ * not accepted. A warning, logged at a limited rate, names the setting to change. Thread-safe.
  */
 final class TlsGate {
 
@@ -30,7 +30,7 @@ final class TlsGate {
     private static final byte MAJOR_VERSION = 3;
     private static final int MAX_MINOR_VERSION = 4;
 
-    /** A fatal alert, handshake_failure (RFC 8446, 6). */
+    /** The TLS record of the fatal alert handshake_failure (RFC 8446, 6). */
     private static final byte[] ALERT = {0x15, 3, 3, 0, 2, 2, 40};
 
     private final @Nullable TlsContext context;
@@ -40,9 +40,9 @@ final class TlsGate {
     private final SeldomWarning failedHandshake;
 
     /**
-     * @param source keys and trusted certificates; null for a port without TLS
-     * @param clearTextToo whether clients without TLS are also served
-     * @throws IllegalArgumentException if this would admit clients without a required certificate
+     * @param source supplies keys and trusted certificates; null for a port without TLS
+     * @param clearTextToo whether clients without TLS are accepted too
+     * @throws IllegalArgumentException if clients must have a certificate but clients without TLS are accepted
      */
     TlsGate(@Nullable Supplier<Tls> source, boolean clearTextToo, NanoClock clock) {
         this.context = source == null ? null : TlsContext.ofServer(source);
@@ -57,7 +57,7 @@ final class TlsGate {
         this.failedHandshake = new SeldomWarning(LOG, clock, PAUSE);
     }
 
-    /** Whether these bytes begin a TLS handshake. */
+    /** Whether the given bytes begin a TLS handshake. */
     static Match match(ByteBuf firstBytes) {
         int start = firstBytes.readerIndex();
         int length = firstBytes.readableBytes();
@@ -77,8 +77,9 @@ final class TlsGate {
     }
 
     boolean takesClearText() {
+        // the settings may have changed since the server started
         return context == null
-                || (clearTextToo && !needsCertificates(context)); // the settings may have changed since the start
+                || (clearTextToo && !needsCertificates(context));
     }
 
     private static boolean needsCertificates(TlsContext current) {
@@ -86,7 +87,8 @@ final class TlsGate {
     }
 
     /**
-     * Answers a client that begins a handshake although there are no keys. Without the alert, the client would wait.
+     * Answers a client that begins a TLS handshake on a port without TLS. Without this alert, the client would wait for
+     * its handshake timeout.
      */
     void refuseTls(ChannelHandlerContext handler, ServerConnection connection) {
         unexpectedTls.warn("Closing a connection from " + connection.remoteAddress()
@@ -96,7 +98,7 @@ final class TlsGate {
         connection.closeWhenWritten();
     }
 
-    /** Refuses a client that uses a known protocol without TLS. */
+    /** Refuses a client that uses a served protocol without TLS on a port that requires TLS. */
     void refuseClearText(Channel channel, ServerProtocol protocol) {
         unexpectedClearText.warn("Closing a connection from " + channel.remoteAddress() + ": the client speaks "
                 + protocol.name() + " in clear text, but this port takes TLS only (set rpc.client.ssl.bundle at the"
@@ -104,7 +106,7 @@ final class TlsGate {
         channel.close();
     }
 
-    /** Called when the handshake of a connection failed. */
+    /** Called when the TLS handshake of a connection has failed. */
     void handshakeFailed(Channel channel, Throwable cause) {
         if (cause instanceof ClosedChannelException) {
             LOG.debug("{} was closed during its TLS handshake", channel, cause);

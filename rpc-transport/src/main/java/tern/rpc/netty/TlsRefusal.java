@@ -6,8 +6,9 @@ import javax.net.ssl.SSLHandshakeException;
 import tern.rpc.transport.Tls;
 
 /**
- * Detects a refused client certificate. With TLS 1.3, a client receives the refusal only after its own handshake has
- * ended. The server has read nothing that was sent meanwhile. Confined to the event loop.
+ * Detects that the server has refused the client's certificate. With TLS 1.3, a client receives the refusal only after
+ * it considers the handshake complete. The server has not read the requests that the client sent in between. Confined
+ * to the event loop.
  */
 final class TlsRefusal extends ChannelInboundHandlerAdapter {
 

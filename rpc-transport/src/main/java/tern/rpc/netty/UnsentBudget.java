@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory budget of a server for answers that clients have not taken. When it is used up, a stream with more to send
- * is ended. At twice and four times the budget, connections are closed ({@link SlowReaders}). Thread-safe.
+ * The memory budget of a server for answers that clients have not read. If it is used up, a stream that sends more is
+ * ended. At twice and at four times the budget, connections are closed ({@link SlowReaders}). Thread-safe.
  */
 final class UnsentBudget {
 
@@ -13,7 +13,7 @@ final class UnsentBudget {
     private final FairBudget all;
     private final long mostBytes;
     private final AtomicLong leaving = new AtomicLong();
-    private Runnable whenMany = () -> {}; // set before there are connections
+    private Runnable whenMany = () -> {}; // set before the first connection is accepted
 
     UnsentBudget(int maxStreamBytes, long maxBytes) {
         this.maxStreamBytes = maxStreamBytes;
@@ -22,28 +22,26 @@ final class UnsentBudget {
     }
 
     /**
-     * Any connection may be closed above this number of bytes: four times the budget, but at most a quarter of the
-     * heap.
+     * The number of bytes above which any connection may be closed: four times the budget, but at most a quarter of the
+     * maximum heap.
      */
     long mostBytes() {
         return mostBytes;
     }
 
-    /** Connections that do not read are closed above this number of bytes. */
+    /**
+     * The number of bytes above which connections of clients that do not read are closed: half of {@link #mostBytes}.
+     */
     long manyBytes() {
         return mostBytes / 2;
     }
 
-    /**
-     * @param told runs on any thread each time answers are queued above {@link #manyBytes}
-     */
+    /** @param told runs on any thread, each time answers are queued while the total exceeds {@link #manyBytes} */
     void whenMany(Runnable told) {
         whenMany = told;
     }
 
-    /**
-     * @param bytes the number of queued bytes; negative for sent bytes
-     */
+    /** @param bytes the number of queued bytes; negative for sent bytes */
     void add(long bytes) {
         all.add(bytes);
         if (bytes > 0 && all.used() > manyBytes()) {
@@ -56,28 +54,28 @@ final class UnsentBudget {
     }
 
     /**
-     * Counts the answers of a connection that is being closed, as long as they are in memory.
+     * Counts the answers of a connection that is being closed, until their memory is released.
      *
-     * @param bytes the number of bytes; negative when they are released
+     * @param bytes the number of bytes; negative when the memory is released
      */
     void leaving(long bytes) {
         leaving.addAndGet(bytes);
     }
 
     /**
-     * Whether answers occupy so much memory that slow readers get no more. Includes answers of connections that are
-     * being closed.
+     * Whether answers, including answers of connections that are being closed, occupy more than {@link #manyBytes}.
+     * Slow readers then receive no more answers.
      */
     boolean isShort() {
         return all.used() + leaving.get() > manyBytes();
     }
 
     /**
-     * The reason why a stream may not add a message, for messages; null if it may.
+     * The reason why a stream must not queue a message, as text for error messages; null if it may.
      *
-     * @param ofStream the number of bytes of the stream that already wait
+     * @param ofStream the number of bytes of the stream that wait for the client
      * @param message the size of the message
-     * @param ofConnection the number of bytes of its connection that already wait
+     * @param ofConnection the number of bytes of the stream's connection that wait for the client
      */
     @Nullable
     String refusal(long ofStream, int message, long ofConnection) {

@@ -6,12 +6,15 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Joins the frames of one pass over the write queue into a few large writes. Confined to the event loop. */
+/**
+ * Joins the frames of one pass over the write queue, so that the socket gets a few large writes. Confined to the event
+ * loop.
+ */
 public final class WriteBatch {
 
     /**
-     * Frames are joined up to this size. Larger writes gain nothing. Larger buffers would make the allocator release
-     * and request memory that the JVM clears each time.
+     * Maximum size of a joined write. Larger writes are not faster. For larger buffers the allocator would release and
+     * request memory, which the JVM clears each time.
      */
     private static final int JOINED_BYTES = 64 << 10;
 
@@ -25,9 +28,7 @@ public final class WriteBatch {
         this.queue = queue;
     }
 
-    /**
-     * @param bytes the number of bytes to append, as far as known
-     */
+    /** @param bytes the number of bytes to be appended, as far as known */
     void begin(long bytes) {
         unwritten = bytes;
     }
@@ -44,15 +45,18 @@ public final class WriteBatch {
         unwritten -= length;
     }
 
-    /** Called by a command that has written its bytes to the channel itself. The channel counts them from now on. */
+    /**
+     * Called by a command that has written its bytes to the channel itself. The write queue then no longer counts these
+     * bytes.
+     */
     public void handedOver(int bytes) {
         unwritten -= bytes;
         queue.left(bytes);
     }
 
     /**
-     * Called by a command that has written its bytes to the channel itself. They count until the channel has taken
-     * them.
+     * Called by a command that has written its bytes to the channel itself. The write queue counts these bytes until
+     * the future completes.
      */
     public void handedOver(int bytes, Future<?> taken) {
         handedOn(bytes);
@@ -61,7 +65,7 @@ public final class WriteBatch {
 
     /**
      * Called by a command that has written its bytes to the channel itself and will call {@link WriteQueue#left} for
-     * them.
+     * them later.
      */
     public void handedOn(int bytes) {
         unwritten -= bytes;
@@ -75,7 +79,8 @@ public final class WriteBatch {
     void flush() {
         write();
         if (unwritten > 0) {
-            queue.left(unwritten); // bytes of calls that ended before they were written
+            // bytes of commands that wrote less than they had announced, because their calls had ended
+            queue.left(unwritten);
         }
         channel.flush();
     }
@@ -89,7 +94,7 @@ public final class WriteBatch {
         }
     }
 
-    /** Releases the joined bytes without sending them, after a failure. */
+    /** Releases the joined bytes after a failure, without sending them. */
     void release() {
         ByteBuf full = joined;
         if (full != null) {

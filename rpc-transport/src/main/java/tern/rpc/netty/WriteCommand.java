@@ -3,21 +3,21 @@ package tern.rpc.netty;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
-/** An entry of a {@link WriteQueue} that the event loop writes. It may be queued only once. */
+/** An entry of a {@link WriteQueue}, which the event loop writes. A command may be queued only once. */
 public abstract class WriteCommand {
 
     @Nullable
-    WriteCommand next; // published by the queue
+    WriteCommand next; // written by the adding thread before it publishes the command in the queue
 
-    /** The number of bytes that the command keeps in memory while it waits. */
+    /** The number of bytes that the command occupies in memory while it waits in the queue. */
     public abstract int bytes();
 
-    /** Writes the command. Runs on the event loop. */
+    /** Writes the command to the batch. Runs on the event loop. */
     protected abstract void write(WriteBatch batch);
 
     /** Called instead of {@link #write} if the channel is closed. Runs on the event loop. */
     protected void dropped(Channel closed) {}
 
-    /** Called after the flush of the batch. Runs on the event loop. */
+    /** Called after the batch was flushed. Runs on the event loop. */
     protected void written() {}
 }

@@ -7,35 +7,35 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The write queue of one connection. Many threads add commands, and the event loop writes all of them with one flush.
- * The queue is a stack, which the event loop takes as a whole and reverses. A thread that finds the queue empty
- * schedules the writing, so a busy connection needs only one task and one system call for many frames. Commands may be
- * queued before the channel is open. Thread-safe. Only the event loop removes commands.
+ * The queue is a stack, which the event loop removes as a whole and reverses. Only a thread that finds the queue empty
+ * schedules a write, so a busy connection needs one task and one system call for many frames. Commands may be queued
+ * before the channel is open. Thread-safe; only the event loop removes commands.
  */
 public class WriteQueue implements Runnable {
 
-    // Field updaters instead of atomic objects, because there may be thousands of idle connections.
+    // Field updaters save the memory of atomic objects, because there may be thousands of idle connections.
     private static final AtomicReferenceFieldUpdater<WriteQueue, @Nullable WriteCommand> STACK =
             AtomicReferenceFieldUpdater.newUpdater(WriteQueue.class, WriteCommand.class, "stack");
     private static final AtomicLongFieldUpdater<WriteQueue> QUEUED_BYTES =
             AtomicLongFieldUpdater.newUpdater(WriteQueue.class, "queuedBytes");
 
-    private volatile @Nullable WriteCommand stack; // changed by STACK
-    private volatile long queuedBytes; // changed by QUEUED_BYTES
+    private volatile @Nullable WriteCommand stack; // changed through STACK
+    private volatile long queuedBytes; // changed through QUEUED_BYTES
     private volatile @Nullable Channel channel;
 
     WriteQueue() {}
 
-    /** Called when bytes were sent. Runs on the event loop. */
+    /** Called when bytes have left the queue. Runs on the event loop. */
     void lowered() {
-        // nothing by default
+        // does nothing by default
     }
 
-    /** Called when bytes were queued or sent. Any thread may call this. */
+    /** Called when the number of queued bytes has changed. Any thread may call this. */
     void changed(long before, long after) {
-        // nothing by default
+        // does nothing by default
     }
 
-    /** Adds a command. The command is dropped if the channel is closed. */
+    /** Adds a command. If the channel is closed, the event loop drops the command. */
     public void add(WriteCommand command) {
         int bytes = command.bytes();
         long before = QUEUED_BYTES.getAndAdd(this, bytes);
@@ -51,19 +51,22 @@ public class WriteQueue implements Runnable {
         }
     }
 
-    /** Called when the channel is open. Commands that were queued before are written first. Runs on the event loop. */
+    /** Called when the channel is open. Writes the commands that were queued before. Must run on the event loop. */
     void start(Channel opened) {
         channel = opened;
         run();
     }
 
-    /** The number of bytes that are queued, or were passed to the channel but not yet taken by the socket. */
+    /**
+     * The number of bytes that are in the queue, or that the channel has received but the socket has not yet accepted.
+     */
     public long queuedBytes() {
         return queuedBytes;
     }
 
     /**
-     * Called when bytes that were passed to the channel were taken by the socket or dropped. Runs on the event loop.
+     * Called when the socket has accepted bytes that were passed to the channel, or when such bytes were dropped. Must
+     * run on the event loop.
      */
     public void left(long bytes) {
         long before = QUEUED_BYTES.getAndAdd(this, -bytes);
@@ -71,7 +74,7 @@ public class WriteQueue implements Runnable {
         lowered();
     }
 
-    /** Writes all queued commands. Runs on the event loop. */
+    /** Writes all queued commands. Must run on the event loop. */
     @Override
     public void run() {
         Channel open = channel;

@@ -1,4 +1,4 @@
-/** Connections, queues and protocol detection on sockets, shared by all protocols. */
+/** Connections, write queues and protocol detection on sockets, shared by all protocols. */
 @NullMarked
 package tern.rpc.netty;
 

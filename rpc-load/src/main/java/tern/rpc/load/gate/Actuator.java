@@ -16,7 +16,9 @@ final class Actuator {
 
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
-    /** The time limit is long, because an overloaded application also answers these requests slowly. */
+    /**
+     * The time limit for an answer. It is long, because an overloaded application answers these requests slowly too.
+     */
     private static final Duration ANSWER = Duration.ofSeconds(10);
 
     private static final Pattern DIAGNOSIS = Pattern.compile("(QUIET|HEALTHY|MISS)\\b.*", Pattern.DOTALL);
@@ -27,7 +29,7 @@ final class Actuator {
             .build();
     private final URI diagnosis;
 
-    /** @param base address of the endpoints, such as {@code http://host:8080/actuator} */
+    /** @param base the address of the Actuator endpoints, such as {@code http://host:8080/actuator} */
     Actuator(URI base) {
         String text = base.toString();
         this.diagnosis = URI.create((text.endsWith("/") ? text : text + "/") + "rpc/diagnosis");
@@ -53,9 +55,7 @@ final class Actuator {
         return response.body();
     }
 
-    /**
-     * Requests a diagnosis of the current moment. The future fails if the endpoint does not answer with a diagnosis.
-     */
+    /** Requests a diagnosis of the application's current state. The future fails if the answer is not a diagnosis. */
     CompletableFuture<String> diagnosisNow() {
         return http.sendAsync(request(), BodyHandlers.ofString()).thenApply(response -> {
             if (response.statusCode() != 200) {

@@ -7,8 +7,8 @@ import java.util.List;
 import tools.jackson.core.JacksonException;
 
 /**
- * The bodies of the calls, used in turn. {@code {number}} in a body is replaced by the number of the call, and {@code
- * {run}} by a text that is unique to this run.
+ * The request bodies of the calls, which are used in turn. In a body, {@code {number}} is replaced with the number of
+ * the call, and {@code {run}} with a text that is unique to this run.
  */
 final class Arguments {
 
@@ -22,8 +22,8 @@ final class Arguments {
     }
 
     /**
-     * @param text a JSON body, or {@code @} and the name of a file with one body on each line
-     * @param run text that is unique to this run
+     * @param text a JSON body, or {@code @} followed by the name of a file with one body per line
+     * @param run the text that is unique to this run
      */
     static Arguments of(String text, String run) throws CannotRunException {
         List<String> bodies = text.startsWith("@") ? lines(Path.of(text.substring(1))) : List.of(text);

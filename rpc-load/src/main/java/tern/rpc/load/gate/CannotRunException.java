@@ -1,6 +1,6 @@
 package tern.rpc.load.gate;
 
-/** Thrown when nothing can be measured. The message is one line for the user of the command. */
+/** Thrown if the measurement is impossible. The message is one line that the command prints for its user. */
 final class CannotRunException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -15,11 +15,12 @@ import tern.rpc.load.Target;
 /**
  * The arguments of the command: the method to call, the load and the target.
  *
- * @param server {@code http://host:port}
- * @param method name of the method; an overload is named with {@code ~} and letters
- * @param headers headers of every call
- * @param timeout timeout of one call
- * @param actuator address of the application's Actuator; null if it has none
+ * @param server the address of the server, {@code http://host:port}
+ * @param method the name of the method; for an overload, followed by {@code ~} and the first letters of its parameter
+ *     types
+ * @param headers the headers of every call
+ * @param timeout the timeout of one call
+ * @param actuator the address of the application's Actuator endpoints; null if the application has none
  */
 record GateOptions(
         URI server,
@@ -65,7 +66,10 @@ record GateOptions(
     private static final Pattern TIME = Pattern.compile("(\\d{1,6})(ms|s|m)");
     private static final String SEE_HELP = "; see --help";
 
-    /** Maximum number of users. A server of Tern accepts by default no more calls on one connection. */
+    /**
+     * Maximum number of users. It is slightly below 1,024, the number of calls that a Tern server accepts on one
+     * connection by default.
+     */
     private static final int MAX_USERS = 1_000;
 
     static GateOptions parse(List<String> arguments) throws CannotRunException {
@@ -93,12 +97,12 @@ record GateOptions(
         headers.put(header.group(1), header.group(2));
     }
 
-    /** Returns the name of the called method for the table. */
+    /** Returns the name of the called method, for the table of results. */
     String name() {
         return service.substring(service.lastIndexOf('.') + 1) + "." + method;
     }
 
-    /** The values of the options, as text. */
+    /** The options as given on the command line. */
     private record Values(Map<String, String> given) {
 
         GateOptions options(Map<String, String> headers) throws CannotRunException {
@@ -155,7 +159,7 @@ record GateOptions(
                     return uri;
                 }
             } catch (URISyntaxException e) {
-                // reported below with all other malformed addresses
+                // the code below reports this together with other malformed addresses
             }
             throw new CannotRunException(
                     "--" + name + " is '" + value + "'; expected http:// or https://, a host and a" + " port");
@@ -176,7 +180,7 @@ record GateOptions(
                     return rate;
                 }
             } catch (NumberFormatException e) {
-                // reported below with all other invalid values
+                // the code below reports this together with other invalid values
             }
             throw new CannotRunException(
                     "--rate is '" + value + "'; expected calls a second, more than 0 and at most 1000000");

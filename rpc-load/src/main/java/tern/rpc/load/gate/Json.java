@@ -5,12 +5,12 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Parses JSON from arguments and from answers of the application. */
+/** Parses JSON from command-line arguments and from answers of the application. */
 final class Json {
 
     private static final JsonMapper MAPPER = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            // A newer application may send members that this version does not know.
+            // A newer application may send fields that this version does not know.
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
 
@@ -21,7 +21,7 @@ final class Json {
         return MAPPER.readTree(text);
     }
 
-    /** @throws JacksonException if the text is not JSON or does not fit the type */
+    /** @throws JacksonException if the text is not JSON or cannot be converted to the type */
     static <T> T value(String text, Class<T> type) {
         return MAPPER.readValue(text, type);
     }

@@ -19,14 +19,17 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Calls one method with JSON, so that the gate needs no interface. Uses HTTP/2, or HTTP/1.1 if the server does not
- * support HTTP/2. Thread-safe.
+ * Calls one method with JSON, so that the gate does not need the Java interface of the service. Uses HTTP/2, or
+ * HTTP/1.1 if the server does not support HTTP/2. Thread-safe.
  */
 final class JsonCall implements Scenario.Call {
 
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
-    /** Longer than the timeout of later calls, because the first call of a new process is slow. */
+    /**
+     * The timeout of the first call. It is longer than the timeout of later calls, because a new process answers its
+     * first call slowly.
+     */
     private static final Duration FIRST_CALL = Duration.ofSeconds(10);
 
     private static final int MAX_TEXT = 200;
@@ -43,7 +46,7 @@ final class JsonCall implements Scenario.Call {
         this.target = options.server().resolve("/" + options.service() + "/" + options.method());
     }
 
-    /** Makes the first call, and stops the gate if it fails, because later calls would fail for the same reason. */
+    /** Makes the first call. If it fails, the gate ends, because later calls would fail for the same reason. */
     void tryOnce() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {
@@ -72,7 +75,7 @@ final class JsonCall implements Scenario.Call {
     public void run(long number) throws InterruptedException {
         HttpResponse<String> response;
         try {
-            // tryOnce() has used number 0
+            // number 0 belongs to the call of tryOnce()
             response = http.send(request(number + 1, options.timeout()), BodyHandlers.ofString());
         } catch (HttpTimeoutException e) {
             throw failure(
@@ -97,7 +100,10 @@ final class JsonCall implements Scenario.Call {
         return request.build();
     }
 
-    /** Reads code and message from the body of a Tern server. A proxy in front of it may answer without a JSON body. */
+    /**
+     * Returns the failure with the code and the message in the body of the response. If a proxy in front of the server
+     * has answered, the body may not be JSON.
+     */
     private static RpcException failure(HttpResponse<String> response) {
         try {
             JsonNode body = Json.tree(response.body());
@@ -106,7 +112,7 @@ final class JsonCall implements Scenario.Call {
                 return failure(code(code), body.path("message").asString(""));
             }
         } catch (JacksonException e) {
-            // not JSON, so the text of the body is used
+            // the body is not JSON, so its text becomes the message
         }
         String text = response.body().strip();
         return failure(

@@ -9,8 +9,9 @@ import tern.rpc.load.Scenario;
 import tern.rpc.load.Tally;
 
 /**
- * A program for builds. It calls one method of a running application at the required rate. It exits with 0 if the
- * target was met, with 1 if it was missed and with 2 if nothing could be measured. {@code --help} lists the arguments.
+ * A program that checks a service-level objective in a build. It calls one method of a running application at the
+ * required rate. The exit code is 0 if the application met the target, 1 if it missed the target, and 2 if the
+ * measurement was impossible. {@code --help} lists the arguments.
  */
 public final class SloGate {
 
@@ -25,7 +26,7 @@ public final class SloGate {
     }
 
     /**
-     * Does the work of {@link #main} without ending the process.
+     * Does the same as {@link #main}, but returns instead of ending the process.
      *
      * @return the exit code: 0, 1 or 2
      */
@@ -49,7 +50,7 @@ public final class SloGate {
         if (actuator == null) {
             return drive(call, options, null).passed();
         }
-        actuator.diagnosis(); // detects a wrong address before the load instead of after it
+        actuator.diagnosis(); // detects a wrong address before the load starts
         SlowMoments slow = new SlowMoments(options.target(), actuator::diagnosisNow);
         LatencyReport report = drive(call, options, slow);
         out.println();
@@ -58,8 +59,8 @@ public final class SloGate {
     }
 
     /**
-     * Returns the current diagnosis. If the application no longer answers, the text says so, and the verdict on the
-     * load is kept.
+     * Returns the current diagnosis. If the application no longer answers, returns a text that says so, so that the
+     * result of the load is still printed.
      */
     private static String diagnosis(Actuator actuator) throws InterruptedException {
         try {

@@ -13,7 +13,7 @@ import tern.rpc.load.Tally;
 import tern.rpc.load.Target;
 
 /**
- * Collects diagnoses of the application while it misses the target. After the load, the cause would no longer be
+ * Collects diagnoses of the application while it misses the target, because after the load the cause would no longer be
  * visible. Confined to one thread.
  */
 final class SlowMoments implements OpenLoopDriver.Progress {
@@ -46,7 +46,10 @@ final class SlowMoments implements OpenLoopDriver.Progress {
                         || second.p99Millis() >= target.latency().toNanos() / 1e6);
     }
 
-    /** Returns the last diagnosis of a miss as text for a terminal. Blocks until a requested diagnosis has arrived. */
+    /**
+     * Returns the last diagnosis that was requested while the application missed the target, as text for a terminal.
+     * Blocks until that diagnosis has arrived.
+     */
     String text() {
         if (looks.isEmpty()) {
             return String.format("No second missed the target by itself, so nobody asked for a diagnosis.%n");

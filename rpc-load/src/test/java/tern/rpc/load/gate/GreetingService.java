@@ -12,7 +12,7 @@ public interface GreetingService {
 
     String greet(Visitor visitor);
 
-    /** Answers 0 for the number 0 and fails for all others. */
+    /** Returns 0 for the number 0 and fails for every other number. */
     long only0(long number);
 
     @RpcMethod(readOnly = true)

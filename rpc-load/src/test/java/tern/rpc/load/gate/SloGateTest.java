@@ -35,7 +35,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Runs the whole program against a real server and a scripted Actuator. */
+/** Runs the whole program against a real server and a scripted Actuator endpoint. */
 @Timeout(120)
 class SloGateTest {
 
@@ -89,7 +89,7 @@ class SloGateTest {
                         ServerTransportSettings.onPort(0),
                         LOOPS,
                         List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
-                // Long enough for a slow machine.
+                // The time is long enough for a slow machine.
                 .maxQueueWait(Duration.ofMinutes(1))
                 .export(ServiceExport.of(GreetingService.class, new Greetings()))
                 .export(ServiceExport.of(GreetingService.class, new Greetings(), "north", "1.0"))
@@ -190,7 +190,7 @@ class SloGateTest {
     @Test
     void serverThatIsNotThereGetsOneLine() throws Exception {
         try (Socket silent = new Socket()) {
-            // Bound but not accepting, so that no other process can listen on this port.
+            // The socket is bound but not listening, so that no other process can use the port.
             silent.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             int free = silent.getLocalPort();
 
@@ -237,7 +237,7 @@ class SloGateTest {
                 "--rate=20",
                 "--warm-up=0",
                 "--users=8",
-                // Long enough for a slow machine.
+                // The time is long enough for a slow machine.
                 "--latency=1m",
                 "--timeout=1m"));
         arguments.addAll(List.of(more));

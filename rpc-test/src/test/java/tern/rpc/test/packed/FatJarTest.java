@@ -22,11 +22,11 @@ import org.springframework.boot.loader.tools.Library;
 import org.springframework.boot.loader.tools.LibraryScope;
 import org.springframework.boot.loader.tools.Repackager;
 
-/** Tests an application that runs from a single executable jar with nested library jars. */
+/** Tests an application that runs from one executable jar with nested library jars. */
 @Timeout(240)
 class FatJarTest {
 
-    /** Matches jars that only the test needs. */
+    /** Matches the names of jars that only tests need. */
     private static final Pattern OF_TESTS = Pattern.compile(
             "(?i).*(junit|surefire|mockito|byte-buddy|assertj|testcontainers|docker|loader-tools|jna).*");
 

@@ -14,9 +14,9 @@ final class Descriptor {
     private Descriptor() {}
 
     /**
-     * The number of parameters. Looks up no types.
+     * Counts the parameters in a descriptor. Does not resolve their types.
      *
-     * @throws SerializationException if the text is not a descriptor
+     * @throws SerializationException if the text is not a valid descriptor
      */
     static int parameters(String descriptor) {
         int parameters = 0;
@@ -26,7 +26,7 @@ final class Descriptor {
         return parameters;
     }
 
-    /** The types in the notation of Java sources, for messages: {@code int, java.lang.String, long[]}. */
+    /** Returns the types in the notation of Java sources, for error messages: {@code int, java.lang.String, long[]}. */
     static String readable(String descriptor) {
         StringJoiner types = new StringJoiner(", ");
         for (int start = 0; start < descriptor.length(); ) {
@@ -56,7 +56,7 @@ final class Descriptor {
         return name + "[]".repeat(dimensions);
     }
 
-    /** The end of the type that begins at this index. */
+    /** Returns the index after the type that begins at the given index. */
     private static int end(String descriptor, int start) {
         int position = start;
         while (position < descriptor.length() && descriptor.charAt(position) == '[') {

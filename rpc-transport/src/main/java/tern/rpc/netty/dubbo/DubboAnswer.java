@@ -14,7 +14,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.RemoteFailures;
 
-/** A response frame that is not yet decoded. It owns its bytes. */
+/** A response frame that is not yet decoded. It owns the bytes of the frame. */
 final class DubboAnswer implements Answer {
 
     private final DubboProtocol protocol;
@@ -67,7 +67,7 @@ final class DubboAnswer implements Answer {
         }
     }
 
-    /** The text of an error. If it cannot be decoded, the status is still valid. */
+    /** Returns the text of an error answer. If the text cannot be decoded, the status of the answer is still used. */
     private static String text(ObjectReader reader) {
         try {
             String text = reader.readString();

@@ -11,8 +11,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
 
 /**
- * The client's end of a dubbo connection. It passes answers to their calls without decoding them. Confined to the event
- * loop.
+ * Handles the client side of a dubbo connection. It passes answers to their calls without decoding them. Confined to
+ * the event loop.
  */
 final class DubboClientHandler extends DubboFrameDecoder {
 
@@ -54,14 +54,14 @@ final class DubboClientHandler extends DubboFrameDecoder {
             if (connection.isPending(id)) {
                 broken("an answer to a call is marked as an event");
             }
-            return; // the answer to a heartbeat only shows that the server is alive
+            return; // the answer to a heartbeat only proves that the server is alive
         }
         int length = body.readableBytes();
         int start = body.readerIndex();
         if (length == 2 && body.getByte(start) == 1) {
             if (body.getByte(start + 1) == 'R') {
                 connection.drain();
-            } // event "W" would revoke it, but by then another connection has been opened
+            } // event "W" would make the connection writable again, but its replacement is already open
         } else if (DubboHeader.isTwoWay(flags)) {
             connection.queue().add(DubboFrame.heartbeatAnswer(id));
         }

@@ -10,7 +10,7 @@ class DubboFrame extends WriteCommand {
 
     private static final byte[] NULL_EVENT = {'N'};
 
-    /** The one-unit string "R" (docs/wire-protocol.md 1.6). */
+    /** The encoded hessian2 string "R" (docs/wire-protocol.md 1.6). */
     private static final byte[] READ_ONLY_EVENT = {1, 'R'};
 
     private final byte[] bytes;
@@ -19,9 +19,7 @@ class DubboFrame extends WriteCommand {
         this.bytes = bytes;
     }
 
-    /**
-     * @param out a body after {@link DubboHeader#BYTES} bytes that are left free for the header
-     */
+    /** @param out the body, after {@link DubboHeader#BYTES} bytes that are reserved for the header */
     static byte[] finish(OutputBuffer out, int flags, int status, long id) {
         DubboHeader.write(out.array(), flags, status, id, out.position() - DubboHeader.BYTES);
         return Arrays.copyOf(out.array(), out.position());

@@ -6,8 +6,8 @@ import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.List;
 
 /**
- * Splits the stream into frames without decoding the bodies. The buffer grows with the received bytes, not with the
- * length in a header.
+ * Splits received bytes into frames without decoding the bodies. The buffer grows with the received bytes, not with the
+ * length that a header announces.
  */
 abstract class DubboFrameDecoder extends ByteToMessageDecoder {
 
@@ -19,22 +19,22 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
         setCumulator(LinkedReads.INSTANCE);
     }
 
-    /** @param body owned by the callee */
+    /** @param body the body of the frame; the implementation must release it */
     abstract void frame(int flags, int status, long id, ByteBuf body);
 
     /**
-     * Called when a header announces more bytes than allowed.
+     * Called when a header announces a body that is larger than the limit.
      *
-     * @return whether to continue after that body; false if the connection is being closed
+     * @return true to skip the body and continue; false if the connection is being closed
      */
     abstract boolean tooLarge(int flags, long id, int length);
 
-    /** Called when the bytes are not valid frames. The connection must be closed. */
+    /** Called when received bytes are not a valid frame. The implementation must close the connection. */
     abstract void broken(String how);
 
     /**
-     * Does not request more bytes. The base class would request them after each read without a complete frame, although
-     * reading was stopped on purpose.
+     * Does not request more bytes. The base class would do so after each read without a complete frame, even while
+     * reading is paused.
      */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {

@@ -1,16 +1,20 @@
 package tern.rpc.netty.dubbo;
 
-/** The 16-byte header before every body (docs/wire-protocol.md 1.1): magic, flags, status, request id, body length. */
+/**
+ * The 16-byte header of every frame (docs/wire-protocol.md 1.1): magic number, flags, status, request id, body length.
+ */
 final class DubboHeader {
 
     static final int BYTES = 16;
 
     static final short MAGIC = (short) 0xDABB;
 
-    /** Bit of the flag byte at offset 2: the frame is a request, not a response. */
+    /**
+     * Bit of the flag byte, which is at offset 2: the frame is a request. Without this bit, the frame is a response.
+     */
     static final int FLAG_REQUEST = 0x80;
 
-    /** Bit of the flag byte: the sender wants an answer. */
+    /** Bit of the flag byte: the sender expects an answer. */
     static final int FLAG_TWO_WAY = 0x40;
 
     /** Bit of the flag byte: the frame is an event, such as a heartbeat. */
@@ -24,7 +28,7 @@ final class DubboHeader {
 
     private DubboHeader() {}
 
-    /** Writes a header before an existing body. */
+    /** Writes the header into the first 16 bytes of a frame whose body is already present. */
     static void write(byte[] frame, int flags, int status, long id, int bodyBytes) {
         frame[0] = (byte) (MAGIC >>> 8);
         frame[1] = (byte) MAGIC;

@@ -32,10 +32,10 @@ import tern.rpc.transport.Token;
 /** The dubbo protocol with hessian2 bodies, compatible with Apache Dubbo. Thread-safe. */
 public final class DubboProtocol implements ServerProtocol, ClientProtocol {
 
-    /** The name in an address: {@code dubbo://host:port}. */
+    /** The name of the protocol as the scheme of an address: {@code dubbo://host:port}. */
     public static final String NAME = "dubbo";
 
-    /** Maximum number of stack frames in an answer (docs/limits.md). */
+    /** Maximum number of stack frames of an exception in an answer (docs/limits.md). */
     public static final int MAX_EXCEPTION_FRAMES = 64;
 
     private final CoderPool coders;
@@ -46,7 +46,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
 
     /**
      * @param serializer the serializer of bodies; must write hessian2
-     * @param exceptionFrames the number of stack frames sent with an exception, 0 to 64
+     * @param exceptionFrames the number of stack frames to send with an exception, 0 to 64
      */
     public DubboProtocol(Serializer serializer, int exceptionFrames) {
         if (exceptionFrames < 0 || exceptionFrames > MAX_EXCEPTION_FRAMES) {
@@ -92,7 +92,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
         return new DubboServerHandler(this, connection);
     }
 
-    /** Checks whether answers begin with the magic bytes, like requests. */
+    /** Checks whether answers begin with the magic number of the protocol, as requests do. */
     @Override
     public Match answersSo(ByteBuf first) {
         return match(first);

@@ -5,7 +5,7 @@ import tern.rpc.netty.WriteBatch;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** A request frame. It notifies its call when the frame is sent. */
+/** A request frame. Notifies its call when the frame is sent. */
 final class DubboRequest extends DubboFrame {
 
     private final PendingCall call;

@@ -41,14 +41,18 @@ final class DubboRequestBody {
     static final String REMOTE_APPLICATION = "remote.application";
     static final String GENERIC = "generic";
 
-    /** Attachments of the protocol itself. User values with these names are not sent. */
+    /** Names of attachments that the protocol itself uses. Metadata of the application with these names is not sent. */
     private static final Set<String> RESERVED = Set.of(PATH, INTERFACE, GROUP, VERSION, TIMEOUT, REMOTE_APPLICATION);
 
-    /** Attachments that are hidden from the service. The caller's name is not hidden. */
+    /**
+     * Names of attachments that the called service does not receive. The caller's application name is not among them.
+     */
     private static final Predicate<String> FOR_THE_PROTOCOL =
             name -> !name.equals(REMOTE_APPLICATION) && RESERVED.contains(name);
 
-    /** Typical number of attachments of a request: path, interface, version, timeout and the caller's name. */
+    /**
+     * Typical number of attachments of a request: path, interface, version, timeout and the caller's application name.
+     */
     private static final int USUAL = 5;
 
     private static final int MAX_DIGITS = 18;
@@ -58,14 +62,14 @@ final class DubboRequestBody {
     /**
      * A decoded request.
      *
-     * @param takesResponseAttachments whether the caller understands attachments in the answer
+     * @param takesResponseAttachments whether the caller can read attachments in the answer
      */
     record Read(Invocation call, boolean takesResponseAttachments) {}
 
     /**
-     * Decodes the whole request on a worker thread.
+     * Decodes the whole request. Runs on a worker thread.
      *
-     * @param receivedNanos the arrival time of the request, at which its timeout starts
+     * @param receivedNanos the arrival time of the request, from which its timeout is measured
      * @throws RpcException if the service or method does not exist
      * @throws tern.rpc.serialization.SerializationException if the bytes are invalid
      */
@@ -96,15 +100,15 @@ final class DubboRequestBody {
     }
 
     /**
-     * Decodes the parts before and after the arguments on a worker thread. Skips the arguments without creating them or
-     * loading their classes.
+     * Decodes everything except the arguments. Skips the arguments without creating objects or loading classes. Runs on
+     * a worker thread.
      *
-     * @param receivedNanos the arrival time of the request, at which its timeout starts
-     * @throws RpcException if it names two services
+     * @param receivedNanos the arrival time of the request, from which its timeout is measured
+     * @throws RpcException if the request names two different services
      * @throws tern.rpc.serialization.SerializationException if the bytes are invalid
      */
     static CallHead readHead(ObjectReader reader, long receivedNanos, ServerContext.Exchange exchange) {
-        reader.readString(); // version of the protocol
+        reader.readString(); // skips the protocol version
         String interfaceName = orEmpty(reader.readString());
         String version = orEmpty(reader.readString());
         String methodName = orEmpty(reader.readString());
@@ -123,7 +127,7 @@ final class DubboRequestBody {
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName()
-                // otherwise one service would be authorized, but the arguments decoded for the other
+                // otherwise one service would be authorized and the arguments decoded for the other
                 .equals(interfaceName)) {
             throw differentServices(key.interfaceName(), interfaceName);
         }
@@ -132,7 +136,7 @@ final class DubboRequestBody {
         return new CallHead(key, methodName, generic, key + "/" + methodName, metadata, deadline, exchange);
     }
 
-    /** Whether this protocol supports calls of the method. */
+    /** Whether the method can be called with the dubbo protocol. */
     static boolean isCallable(MethodDescriptor method) {
         return method.type() == MethodType.UNARY && method.payload() == Payload.JAVA;
     }
@@ -157,7 +161,8 @@ final class DubboRequestBody {
     }
 
     /**
-     * The failure for arguments that do not fit the method. It is a mistake of the caller, as on every other protocol.
+     * Returns the failure for arguments that do not match the method. The failure is attributed to the caller, as on
+     * every other protocol.
      */
     private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
         String missing = service.name() + " has no method " + PeerText.name(name);
@@ -180,7 +185,8 @@ final class DubboRequestBody {
     }
 
     private static String shown(String descriptor) {
-        return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…"; // invalid types are not shown
+        // messages do not repeat an invalid descriptor
+        return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…";
     }
 
     private static boolean isReadable(String descriptor) {
@@ -192,8 +198,8 @@ final class DubboRequestBody {
     }
 
     /**
-     * Reads a scalar value for the echo that is always available to probes. An echo of objects could create instances
-     * of any allowed class.
+     * Reads a scalar argument for the echo method, which every service has for probes. If the echo method accepted
+     * objects, callers could create instances of any allowed class.
      */
     private static @Nullable Object scalar(ObjectReader reader) {
         try {
@@ -206,7 +212,7 @@ final class DubboRequestBody {
     private static void checkGeneric(Metadata metadata) {
         String generic = metadata.get(GENERIC);
         if (generic != null && !generic.equals("true") && !generic.equals("false")) {
-            // Status 70, which Dubbo's callers recognize (docs/wire-protocol.md 1.9).
+            // Answered with status 70, which Dubbo's callers recognize (docs/wire-protocol.md 1.9).
             throw RpcException.refusal(
                     StatusCode.FAILED_PRECONDITION,
                     "generic calls of kind '" + PeerText.name(generic) + "' are not served; use generic=true",
@@ -230,7 +236,7 @@ final class DubboRequestBody {
         return millis == 0 ? Deadline.none() : Deadline.at(receivedNanos + TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
-    /** The number; 0 if the text is not a number. */
+    /** Parses a decimal number. Returns 0 if the text is not a number. */
     private static long number(String digits) {
         long number = 0;
         if (digits.length() > MAX_DIGITS) {
@@ -259,7 +265,7 @@ final class DubboRequestBody {
         return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
     }
 
-    /** The parts that are equal in all requests of a method. They are encoded once. */
+    /** The parts of a request body that are equal in all requests of a method. They are encoded once. */
     record Prepared(byte[] head, byte[] attachments) {}
 
     static void writeHead(ObjectWriter writer, ServiceKey service, MethodDescriptor method) {
@@ -282,7 +288,7 @@ final class DubboRequestBody {
         }
     }
 
-    /** Encodes the whole body. */
+    /** Encodes the whole request body. */
     static void write(ObjectWriter writer, Prepared prepared, Invocation call, long now) {
         writer.writeEncoded(prepared.head());
         for (Object argument : call.arguments()) {
@@ -298,7 +304,7 @@ final class DubboRequestBody {
         writer.endMap();
     }
 
-    /** Adds the metadata to a map that is being written, except values with the given names. */
+    /** Writes the metadata as entries of a map that is being encoded, except values with the given names. */
     static void writeMetadata(ObjectWriter writer, Metadata metadata, Set<String> without) {
         if (metadata.isEmpty()) {
             return;

@@ -9,7 +9,10 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.SerializationException;
 
-/** The body of a response with status 20: a result type, a value or exception, attachments (docs/wire-protocol.md 1.5). */
+/**
+ * The body of a response with status 20: a result type, a value or an exception, and attachments (docs/wire-protocol.md
+ * 1.5).
+ */
 final class DubboResponseBody {
 
     private static final int EXCEPTION = 0;
@@ -19,10 +22,12 @@ final class DubboResponseBody {
     private static final int VALUE_WITH_ATTACHMENTS = 4;
     private static final int NULL_WITH_ATTACHMENTS = 5;
 
-    /** The difference between the numbers of a result type with attachments and without. */
+    /** Added to a result type to state that attachments follow. */
     private static final int WITH_ATTACHMENTS = 3;
 
-    /** The attachment with the protocol version. Every answer has it, like Dubbo's. */
+    /**
+     * The name of the attachment with the protocol version. Every answer contains it, as every answer of Dubbo does.
+     */
     private static final String PROTOCOL_VERSION = "dubbo";
 
     private static final Set<String> RESERVED = Set.of(PROTOCOL_VERSION);
@@ -62,9 +67,9 @@ final class DubboResponseBody {
     }
 
     /**
-     * Decodes the whole body.
+     * Decodes the whole response body.
      *
-     * @return a {@link Response}, or the Throwable in the answer
+     * @return a {@link Response}, or the exception that the answer contains
      */
     static Object read(ObjectReader reader, MethodDescriptor method) {
         int type = reader.readInt();

@@ -24,15 +24,18 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ServiceLookup;
 
-/** A request on a dubbo connection with its answer. Thread-safe. */
+/** A request on a dubbo connection, and its answer. Thread-safe. */
 final class DubboServerCall extends NettyServerCall {
 
-    /** Answers of at least this size wait for their turn to be encoded. */
+    /**
+     * Answers of at least this size wait until they may be encoded, because only a few threads encode large answers at
+     * a time.
+     */
     private static final int LARGE_BYTES = 256 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
 
-    /** Maximum length of the text of an error answer (docs/limits.md). */
+    /** Maximum number of characters in an error answer (docs/limits.md). */
     private static final int MAX_TEXT = 8 << 10;
 
     private static final VarHandle BODY;
@@ -48,13 +51,11 @@ final class DubboServerCall extends NettyServerCall {
     private final DubboProtocol protocol;
     private final int flags;
     private final long id;
-    private volatile @Nullable ByteBuf body; // taken by BODY
+    private volatile @Nullable ByteBuf body; // read and cleared through BODY
     private final int countedBytes;
     private volatile boolean takesAttachments;
 
-    /**
-     * @param body the undecoded body; owned by the call
-     */
+    /** @param body the undecoded body of the request; the call must release it */
     DubboServerCall(DubboProtocol protocol, ServerConnection connection, int flags, long id, ByteBuf body) {
         super(connection);
         this.protocol = protocol;
@@ -97,7 +98,8 @@ final class DubboServerCall extends NettyServerCall {
         byte[] array = coder.input(length);
         bytes.readBytes(array, 0, length);
         coder.reader().start(array, 0, length);
-        if (!admission.isOpen()) { // decoded separately, because the token comes after the arguments
+        if (!admission.isOpen()) {
+            // decoded separately from the rest of the body, because the token follows the arguments
             admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
             coder.reader().start(array, 0, length);
         }
@@ -107,7 +109,7 @@ final class DubboServerCall extends NettyServerCall {
         return read.call();
     }
 
-    /** Returns the body to the first caller of this method, and null to later ones. */
+    /** Returns the undecoded body to the first caller of this method, and null to later callers. */
     private @Nullable ByteBuf takeBody() {
         return body == null ? null : (ByteBuf) BODY.getAndSet(this, null);
     }
@@ -133,7 +135,8 @@ final class DubboServerCall extends NettyServerCall {
         if (!isRefused()) {
             send(writer -> {
                 if (!response.headers().isEmpty()) {
-                    response.metadata().addAll(response.headers()); // the dubbo protocol has only one kind of metadata
+                    // the dubbo protocol does not distinguish headers from trailers
+                    response.metadata().addAll(response.headers());
                 }
                 DubboResponseBody.writeValue(writer, response, takesAttachments);
             });
@@ -141,8 +144,8 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     /**
-     * Whether the answer is refused, because its caller reads too slowly while answers fill the memory. The caller then
-     * gets an error.
+     * Whether the answer must not be sent, because its caller reads too slowly while unread answers fill the memory.
+     * The caller then receives an error.
      */
     private boolean isRefused() {
         String refusal = connection().refusesAnswer();
@@ -162,14 +165,14 @@ final class DubboServerCall extends NettyServerCall {
         }
     }
 
-    /** Answers a request that did not become a call. */
+    /** Answers a request that is refused before it becomes a call. */
     void refuse(RpcException failure) {
         discardRequest();
         answerFailure(failure, new Metadata());
     }
 
     /**
-     * Refuses a request that is too large, with the status that Dubbo's callers expect (docs/wire-protocol.md 1.11).
+     * Refuses a request above the size limit, with the status that Dubbo's callers expect (docs/wire-protocol.md 1.11).
      */
     void refuseTooLarge(RpcException failure) {
         discardRequest();
@@ -203,18 +206,18 @@ final class DubboServerCall extends NettyServerCall {
         DubboResponseBody.writeException(writer, failure, protocol.exceptionFrames(), metadata, takesAttachments);
     }
 
-    /** Writes the content of a body. */
+    /** Writes the content of an answer body. */
     private interface Content {
         void write(ObjectWriter writer);
     }
 
-    /** Sends a result, or an error if the result cannot be sent. Every call gets an answer. */
+    /** Sends an answer. If the answer cannot be encoded, sends an error instead, so that every call gets an answer. */
     private void send(Content content) {
         try {
             enqueue(DubboStatus.OK, content);
         } catch (MessageTooLargeException e) {
             sendText(DubboStatus.SERIALIZATION_ERROR, "the answer cannot be sent: " + e.getMessage());
-        } catch (RpcException e) { // other threads are writing large answers
+        } catch (RpcException e) { // too many other threads are encoding large answers
             answerFailure(e, new Metadata());
         } catch (Throwable e) {
             Thrown.log(e, shown -> LOG.warn("An answer cannot be written", shown));
@@ -248,7 +251,7 @@ final class DubboServerCall extends NettyServerCall {
         }
         protocol.coders().giveBack(coder);
         if (frame.bytes() > LARGE_BYTES && isRefused()) {
-            return; // other answers were queued while this one waited for its turn
+            return; // other answers may have filled the memory while this answer waited to be encoded
         }
         connection().queue().add(frame);
     }

@@ -13,22 +13,25 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * The server's end of a dubbo connection. Requests become calls, and heartbeats are answered at once. Confined to the
- * event loop.
+ * Handles the server side of a dubbo connection. Requests become calls, and heartbeats are answered at once. Confined
+ * to the event loop.
  */
 final class DubboServerHandler extends DubboFrameDecoder {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerHandler.class);
 
-    /** Maximum size of an event. Longer events are rejected, as Dubbo does (docs/wire-protocol.md 1.6). */
+    /**
+     * Maximum size of the body of an event. The handler rejects longer events, as Dubbo does (docs/wire-protocol.md
+     * 1.6).
+     */
     private static final int MAX_EVENT_BYTES = 15;
 
     private final DubboProtocol protocol;
     private final ServerConnection connection;
     private boolean broken;
-    private int arrived; // received bytes of the incomplete message
-    private int countedBytes; // the part of these bytes that counts
-    private long beganNanos; // end of the previous message, or beginning of this one
+    private int arrived; // number of received bytes of the incomplete message
+    private int countedBytes; // number of bytes of the incomplete message that are counted for the memory budget
+    private long beganNanos; // the end of the previous message or the beginning of the incomplete one
     private boolean watching;
 
     DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {
@@ -50,7 +53,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
             beganNanos = System.nanoTime();
         }
         arrived = bytes;
-        int held = bytes == 0 ? 0 : internalBuffer().capacity(); // even a small part occupies the whole buffer
+        // counts the capacity, because even a few bytes occupy the whole buffer
+        int held = bytes == 0 ? 0 : internalBuffer().capacity();
         connection.incomplete(held - countedBytes);
         countedBytes = held;
         if (bytes > 0 && !watching) {
@@ -87,7 +91,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         beganNanos = System.nanoTime();
         connection.messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
-            body.release(); // the answer to a heartbeat, or an unknown answer
+            body.release(); // the frame is the answer to a heartbeat, or an unknown answer
         } else if (DubboHeader.isEvent(flags)) {
             event(flags, id, body);
         } else {

@@ -9,7 +9,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.RemoteFailures;
 
-/** The status byte of a response (docs/wire-protocol.md 1.3) and its codes. */
+/** The status byte of a response (docs/wire-protocol.md 1.3), and its mapping to status codes. */
 final class DubboStatus {
 
     static final int OK = 20;
@@ -29,8 +29,9 @@ final class DubboStatus {
     private DubboStatus() {}
 
     /**
-     * The status for a failure. Some statuses mean that the method did not run, and they are used only for such calls.
-     * INTERNAL and UNAVAILABLE have no exact status. They use one that Dubbo's callers treat in the same way.
+     * Returns the status for a failure. A status which implies that the method did not run is used only for such
+     * failures. INTERNAL and UNAVAILABLE have no exact status; they are sent as a status that Dubbo's callers treat in
+     * the same way.
      */
     static int of(RpcException failure) {
         boolean notRun = failure.wasExecuted() == Executed.NO;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /** The protocol version at the beginning of a request (docs/wire-protocol.md 1.8). */
 final class DubboVersion {
 
-    /** The version that Tern sends. It equals Dubbo's. */
+    /** The protocol version that Tern sends. Dubbo sends the same version. */
     static final String OURS = "2.0.2";
 
     private static final int MIN_WITH_ATTACHMENTS = 2_000_200;
@@ -13,7 +13,7 @@ final class DubboVersion {
 
     private DubboVersion() {}
 
-    /** Whether a caller of this version understands attachments in answers. */
+    /** Whether a caller with this version can read attachments in answers. */
     static boolean takesResponseAttachments(@Nullable String version) {
         if (OURS.equals(version)) {
             return true;
@@ -23,8 +23,8 @@ final class DubboVersion {
     }
 
     /**
-     * Converts the version to a number: the leading digits of each part, weighted by powers of 100. The result is
-     * multiplied by 100 if there are exactly three parts.
+     * Converts the version to a number: the leading digits of each part, weighted by powers of 100. If the version has
+     * exactly three parts, the result is also multiplied by 100.
      */
     private static int number(@Nullable String version) {
         if (version == null || version.isEmpty() || version.length() > 32) {

@@ -6,17 +6,18 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.handler.codec.ByteToMessageDecoder;
 
 /**
- * Appends read bytes to an incomplete frame. Large reads are linked, so that a large body is copied only once, by the
- * thread that decodes it. Small reads are copied, so that they do not occupy many buffers. Confined to the event loop.
+ * Appends read bytes to an incomplete frame. Large reads are linked without a copy, so that a large body is copied only
+ * once, by the thread that decodes it. Small reads are copied, because each linked read keeps a whole buffer allocated.
+ * Confined to the event loop.
  */
 final class LinkedReads implements ByteToMessageDecoder.Cumulator {
 
     static final LinkedReads INSTANCE = new LinkedReads();
 
-    /** Minimum size of a linked read. Copying fewer bytes costs less than a link. */
+    /** Minimum size of a linked read. For fewer bytes, copying is cheaper than linking. */
     private static final int MIN_LINKED_BYTES = 4 << 10;
 
-    /** The number of allowed parts in addition to one for every {@link #MIN_LINKED_BYTES} bytes. */
+    /** A frame may have one part per {@link #MIN_LINKED_BYTES} bytes plus this number of parts. */
     private static final int SPARE_PARTS = 8;
 
     private LinkedReads() {}
@@ -32,7 +33,10 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
         return ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(allocator, left, read);
     }
 
-    /** Whether there are few parts. Merging all parts would need a buffer of up to twice their size. */
+    /**
+     * Whether the frame has at most one part per {@link #MIN_LINKED_BYTES} bytes plus {@link #SPARE_PARTS}. Merging the
+     * parts would need a buffer of up to twice their total size.
+     */
     private static boolean hasFewParts(CompositeByteBuf linked) {
         return (linked.numComponents() - SPARE_PARTS) * MIN_LINKED_BYTES <= linked.readableBytes();
     }
@@ -46,7 +50,10 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
         }
     }
 
-    /** Whether a read is linked. Linking keeps the whole buffer, so the buffer must be at least half full. */
+    /**
+     * Whether a read is linked instead of copied. A linked read keeps its whole buffer allocated, so the buffer must be
+     * at least half full.
+     */
     private static boolean isWorthLinking(ByteBuf read) {
         int bytes = read.readableBytes();
         return bytes >= MIN_LINKED_BYTES && bytes >= read.capacity() / 2;

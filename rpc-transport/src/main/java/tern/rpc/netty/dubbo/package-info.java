@@ -1,4 +1,4 @@
-/** The dubbo protocol: 16-byte headers around bodies of one serialization (docs/wire-protocol.md 1). */
+/** The dubbo protocol: frames with a 16-byte header and a serialized body (docs/wire-protocol.md 1). */
 @NullMarked
 package tern.rpc.netty.dubbo;
 

@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A complete answer of HTTP/1.x.
  *
- * @param fields the header fields with names in lower case, without those about the connection
+ * @param fields the header fields with lower-case names, without the fields that concern only the connection
  * @param body an array whose first {@code bodyBytes} bytes are the body
  */
 public record Http1Answer(int status, List<Map.Entry<CharSequence, CharSequence>> fields, byte[] body, int bodyBytes) {
 
-    /** The first value of a header field; null if there is none. */
+    /** Returns the first value of a header field; null if the answer does not have the field. */
     @Nullable
     public String field(AsciiString name) {
         for (Map.Entry<CharSequence, CharSequence> field : fields) {

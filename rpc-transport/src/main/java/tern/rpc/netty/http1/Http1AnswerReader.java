@@ -10,8 +10,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses answers (RFC 9112), one after another, as strictly as {@link Http1HeadReader} parses requests. If two parsers
- * disagreed about the end of an answer, an attacker could forge the next answer. Used by one thread at a time.
+ * Parses the answers on a connection (RFC 9112), one after another, as strictly as {@link Http1HeadReader} parses
+ * requests. If two parsers disagreed about the end of an answer, an attacker could forge the next answer. Only one
+ * thread at a time uses a reader.
  */
 public final class Http1AnswerReader {
 
@@ -20,13 +21,15 @@ public final class Http1AnswerReader {
 
     private static final int FIELDS_BYTES = 32 << 10;
 
-    /** Maximum size of a buffer that is allocated for a body before that number of bytes has arrived. */
+    /**
+     * Maximum size of the buffer that is allocated for a body at its beginning. The buffer grows only as bytes arrive.
+     */
     private static final int TRUSTED_BYTES = 64 << 10;
 
     private static final int LENGTH_DIGITS = 18;
 
     /**
-     * Maximum number and length of lines that are compared with those of the previous answer, because servers usually
+     * Maximum number of header lines that are compared with the lines of the previous answer, because servers usually
      * repeat them.
      */
     private static final int REPEATED_FIELDS = 16;
@@ -35,7 +38,7 @@ public final class Http1AnswerReader {
     private static final byte[] NOTHING = {};
     private static final AsciiString HTTP_1 = AsciiString.cached("HTTP/1.");
 
-    /** A valid header line with its parsed field. */
+    /** A valid header line, with the name and value parsed from it. */
     private record Field(AsciiString line, Map.Entry<CharSequence, CharSequence> entry) {}
 
     private record StatusLine(AsciiString line, int status, boolean http10) {}
@@ -44,7 +47,7 @@ public final class Http1AnswerReader {
     private final @Nullable Field[] last = new @Nullable Field[REPEATED_FIELDS];
     private final int maxBytes;
     private @Nullable StatusLine lastStatus;
-    private @Nullable StatusLine status; // status line of the current head
+    private @Nullable StatusLine status; // the status line of the answer whose headers are being read
     private List<Map.Entry<CharSequence, CharSequence>> fields = List.of();
     private int lineCount;
     private int fieldBytes;
@@ -56,21 +59,21 @@ public final class Http1AnswerReader {
     private boolean inBody;
     private @Nullable Http1Body chunks;
     private byte[] body = NOTHING;
-    private int bodyBytes; // number of received bytes
-    private int announced; // number of expected bytes; for a chunked body, the number of bytes received so far
+    private int bodyBytes; // number of received body bytes
+    // number of expected body bytes; for a chunked body, the bytes received so far
+    private int announced;
 
-    /**
-     * @param maxBytes the maximum size of a body
-     */
+    /** @param maxBytes the maximum size of a body */
     public Http1AnswerReader(int maxBytes) {
         this.maxBytes = maxBytes;
     }
 
     /**
-     * Parses the next answer. Interim answers (1xx) are skipped.
+     * Parses the next answer. Skips interim answers (1xx).
      *
-     * @return null until the answer is complete
-     * @throws Http1Violation if the bytes are not a valid answer, or it is too long; later bytes can then not be parsed
+     * @return the answer; null until it is complete
+     * @throws Http1Violation if the bytes are not a valid answer, or the answer is too long; the connection can then
+     *     not be read further
      */
     @Nullable
     public Http1Answer read(ByteBuf in) {
@@ -99,7 +102,7 @@ public final class Http1AnswerReader {
         return keepsAlive;
     }
 
-    /** The number of missing bytes of the body, as far as known. */
+    /** The number of bytes that are still missing of the body, as far as the reader knows. */
     public int missingBytes() {
         return inBody ? announced - bodyBytes : 0;
     }
@@ -109,11 +112,9 @@ public final class Http1AnswerReader {
         return body.length;
     }
 
-    // ---- the head
+    // ---- status line and headers
 
-    /**
-     * @return whether the head is complete
-     */
+    /** @return whether the status line and the headers are complete */
     private boolean readHead(ByteBuf in) {
         StatusLine begun = status;
         if (begun == null) {
@@ -193,7 +194,8 @@ public final class Http1AnswerReader {
     private static Field field(AsciiString line) {
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        // also rejects a line that begins with a space, which formerly continued the previous line
+        // also rejects a line that begins with a space, which obsolete HTTP treats as a continuation of the previous
+        // line
         if (!Http1Characters.isToken(name)) {
             throw Http1Violation.badRequest("a header field does not begin with a name and a colon");
         }
@@ -230,7 +232,7 @@ public final class Http1AnswerReader {
         return value;
     }
 
-    // ---- the body
+    // ---- body
 
     private void beginBody(StatusLine head) {
         inBody = true;
@@ -282,9 +284,7 @@ public final class Http1AnswerReader {
                 "its answer has more than " + maxBytes + " bytes (set by rpc.limits.max-response)");
     }
 
-    /**
-     * @return whether the body is complete
-     */
+    /** @return whether the body is complete */
     private boolean readBody(ByteBuf in) {
         Http1Body chunked = chunks;
         if (chunked == null) {

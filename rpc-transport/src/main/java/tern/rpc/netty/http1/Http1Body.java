@@ -5,10 +5,13 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the end of a request's body, with a known length or in chunks (RFC 9112, 7.1). Confined to the event loop. */
+/**
+ * Reads the body of a request, which has a known length or consists of chunks (RFC 9112, 7.1). Confined to the event
+ * loop.
+ */
 public final class Http1Body {
 
-    /** Maximum size of chunk extensions and trailers, which are skipped. */
+    /** Maximum total size of chunk extensions and trailers, which are skipped. */
     private static final int ASIDE_BYTES = 8 << 10;
 
     private static final int SIZE_DIGITS = 8;
@@ -28,7 +31,7 @@ public final class Http1Body {
     private int aside;
     private boolean begun;
 
-    /** @param bytes the length, or {@link Http1Head#CHUNKED} */
+    /** @param bytes the length of the body, or {@link Http1Head#CHUNKED} */
     public Http1Body(long bytes) {
         this.chunked = bytes == Http1Head.CHUNKED;
         this.left = chunked ? 0 : bytes;
@@ -44,15 +47,17 @@ public final class Http1Body {
         return begun;
     }
 
-    /** Whether it is certain that at most this number of bytes follows. */
+    /**
+     * Whether at most the given number of bytes of the body are still missing. Returns false if the number is unknown.
+     */
     public boolean endsWithin(int bytes) {
         return isEnded() || (!chunked && left <= bytes);
     }
 
     /**
-     * Returns the next piece.
+     * Returns the next piece of the body.
      *
-     * @return owned by the caller; null until more bytes arrive, and at the end
+     * @return the piece, which the caller must release; null if no more bytes have arrived, and at the end of the body
      * @throws Http1Violation if a chunk is malformed
      */
     @Nullable

@@ -2,7 +2,7 @@ package tern.rpc.netty.http1;
 
 import io.netty.util.AsciiString;
 
-/** Checks the characters in a head of HTTP/1.1 (RFC 9110, 5.6.2 and 5.5; RFC 9112, 3.2). */
+/** Checks the characters of HTTP/1.1 request lines and headers (RFC 9110, 5.6.2 and 5.5; RFC 9112, 3.2). */
 final class Http1Characters {
 
     private static final boolean[] TOKEN = table("!#$%&'*+-.^_`|~", true);
@@ -35,8 +35,8 @@ final class Http1Characters {
     }
 
     /**
-     * Whether the text is valid as a path with query. Some characters that clients should encode, but often do not, are
-     * accepted.
+     * Whether the text is valid as a path with a query. Accepts some characters that clients should percent-encode but
+     * often do not.
      */
     static boolean isTarget(AsciiString text) {
         return consistsOf(TARGET, text);
@@ -46,7 +46,7 @@ final class Http1Characters {
         return consistsOf(HOST, text);
     }
 
-    /** Whether the text is valid as a field value: without control characters except the tab. */
+    /** Whether the text is valid as a field value, that is, contains no control characters except tabs. */
     static boolean isValue(AsciiString text) {
         for (int i = 0; i < text.length(); i++) {
             int character = text.byteAt(i) & 0xFF;
@@ -57,7 +57,10 @@ final class Http1Characters {
         return true;
     }
 
-    /** The rest of the line without leading and trailing spaces and tabs. No other characters may be removed. */
+    /**
+     * Returns the rest of the line without leading and trailing spaces and tabs. RFC 9112 allows no other white space
+     * to be removed.
+     */
     static AsciiString withoutSpace(AsciiString line, int start) {
         int first = start;
         int end = line.length();

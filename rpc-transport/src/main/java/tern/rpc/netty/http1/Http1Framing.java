@@ -11,14 +11,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The header fields that concern the connection: the length of the body, keep-alive, and an upgrade to HTTP/2. Missing,
- * repeated or contradictory fields are rejected. Confined to the event loop.
+ * Evaluates the header fields that concern the connection: body length, keep-alive, and an upgrade to HTTP/2. Rejects
+ * missing, repeated and contradictory fields. Confined to the event loop.
  */
 final class Http1Framing {
 
     /**
-     * Maximum size of a body that is kept during an upgrade to HTTP/2. Requests with larger bodies are served without
-     * the upgrade.
+     * Maximum size of a request body that is buffered during an upgrade to HTTP/2. A request with a larger body is
+     * served over HTTP/1.1.
      */
     private static final int UPGRADED_BODY_BYTES = 64 << 10;
 
@@ -39,7 +39,7 @@ final class Http1Framing {
         this.http10 = http10;
     }
 
-    /** @return false for a field that does not concern the connection */
+    /** @return false if the field does not concern the connection */
     boolean take(AsciiString name, AsciiString value) {
         switch (name.toString()) {
             case "host" -> host = once(host, name, value);
@@ -53,7 +53,7 @@ final class Http1Framing {
                 settings = value;
             }
             case "te", "keep-alive", "proxy-connection" -> {
-                // has no effect here
+                // the field has no effect here
             }
             default -> {
                 return false;
@@ -83,7 +83,7 @@ final class Http1Framing {
         return tokens;
     }
 
-    /** Returns the head after all header fields have arrived. */
+    /** Returns the request line and headers, after all header fields have arrived. */
     Http1Head head(Http2Headers headers) {
         checkHost(headers);
         long bodyBytes = bodyBytes();
@@ -146,8 +146,8 @@ final class Http1Framing {
     }
 
     /**
-     * The settings of the upgrade. An incomplete upgrade request is ignored, and the request is served without it (RFC
-     * 7540, 3.2).
+     * Returns the HTTP/2 settings that an upgrade request contains; null without an upgrade. An incomplete upgrade
+     * request is served over HTTP/1.1 (RFC 7540, 3.2).
      */
     private @Nullable Http2Settings upgrade(long bodyBytes) {
         AsciiString encoded = settings;
@@ -168,7 +168,7 @@ final class Http1Framing {
         }
     }
 
-    /** The payload of a SETTINGS frame. */
+    /** Decodes the payload of a SETTINGS frame. */
     private static Http2Settings settings(byte[] bytes) {
         if (bytes.length % SETTING_BYTES != 0) {
             throw new IllegalArgumentException(bytes.length + " bytes of settings");

@@ -5,15 +5,15 @@ import io.netty.handler.codec.http2.Http2Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a request of HTTP/1.x.
+ * The request line and headers of an HTTP/1.x request.
  *
- * @param headers the headers in the form of HTTP/2, without those that concern the connection
- * @param isHttp10 whether the client does not support chunks
+ * @param headers the headers in HTTP/2 notation, without the headers that concern only the connection
+ * @param isHttp10 whether the client uses HTTP/1.0, which does not support chunks
  * @param saysKeepAlive whether the client explicitly asked for keep-alive
  * @param keepsAlive whether the connection stays open unless the answer ends it
  * @param expectsContinue whether the client waits for 100 (Continue) before it sends the body
- * @param bodyBytes the length, or {@link #CHUNKED}
- * @param upgrade the client's settings of HTTP/2 for an upgrade, or null
+ * @param bodyBytes the length of the body, or {@link #CHUNKED}
+ * @param upgrade the client's HTTP/2 settings if it asks for an upgrade; otherwise null
  */
 public record Http1Head(
         Http2Headers headers,

@@ -9,9 +9,9 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses heads of requests (RFC 9112), one after another, more strictly than required. Input that two parsers could
- * understand differently is rejected, because one of them may be a proxy that guards the server. Confined to the event
- * loop.
+ * Parses the request lines and headers on a connection (RFC 9112), one request after another, more strictly than
+ * required. Input that another parser might understand differently is rejected, because a proxy with such a parser may
+ * guard the server. Confined to the event loop.
  */
 public final class Http1HeadReader {
 
@@ -26,14 +26,14 @@ public final class Http1HeadReader {
     private static final AsciiString SCHEME = AsciiString.cached("http");
 
     /**
-     * Maximum number and length of lines that are compared with those of the previous request, because clients usually
+     * Maximum number of header lines that are compared with the lines of the previous request, because clients usually
      * repeat them.
      */
     private static final int REPEATED_FIELDS = 16;
 
     private static final int REPEATED_BYTES = 256;
 
-    /** A valid header line with its parsed field. */
+    /** A valid header line, with the name and value parsed from it. */
     private record Field(AsciiString line, AsciiString name, AsciiString value) {}
 
     private record RequestLine(AsciiString line, AsciiString method, AsciiString target) {}
@@ -48,10 +48,10 @@ public final class Http1HeadReader {
     private int fieldBytes;
 
     /**
-     * Parses the next head.
+     * Parses the request line and headers of the next request.
      *
-     * @return null until the head is complete
-     * @throws Http1Violation if the bytes are not a valid head, or it is too long
+     * @return the request line and headers; null until they are complete
+     * @throws Http1Violation if the bytes are invalid or too long
      */
     @Nullable
     public Http1Head read(ByteBuf in) {
@@ -87,14 +87,12 @@ public final class Http1HeadReader {
         return null;
     }
 
-    /** Whether any part of a head has arrived. */
+    /** Whether any byte of the next request has arrived. */
     public boolean hasBegun() {
         return headers != null;
     }
 
-    /**
-     * @return whether the request line is complete
-     */
+    /** @return whether the request line is complete */
     private boolean readRequestLine(ByteBuf in) {
         RequestLine same = lastRequest;
         if (same != null && lines.repeats(in, same.line)) {
@@ -167,7 +165,8 @@ public final class Http1HeadReader {
         }
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        // also rejects a line that begins with a space, which formerly continued the previous line
+        // also rejects a line that begins with a space, which obsolete HTTP treats as a continuation of the previous
+        // line
         if (!Http1Characters.isToken(name)) {
             throw Http1Violation.badRequest("header field " + fields + " does not begin with a name and a colon");
         }

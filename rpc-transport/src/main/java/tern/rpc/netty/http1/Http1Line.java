@@ -6,20 +6,23 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lines that end in CR LF. Anything else is rejected: some parsers end a line at a single CR or LF, and others do
- * not. Confined to the event loop.
+ * Reads lines that end in CR LF. Rejects a single CR or LF, because some parsers end a line there and others do not.
+ * Confined to the event loop.
  */
 final class Http1Line {
 
     private static final byte CR = '\r';
     private static final byte LF = '\n';
 
-    /** Number of checked bytes of the current line, so that each byte of a line is checked only once. */
+    /**
+     * Number of bytes of the current line that were already searched for the line end, so that no byte is searched
+     * twice.
+     */
     private int seen;
 
     /**
-     * Whether the next bytes equal this line and its end. If so, they are skipped without validation, because the line
-     * was validated when it first arrived.
+     * Whether the next bytes equal the given line and its line end. If they do, they are skipped without validation,
+     * because the line was validated when it first arrived.
      */
     boolean repeats(ByteBuf in, AsciiString line) {
         int start = in.readerIndex();
@@ -43,8 +46,8 @@ final class Http1Line {
      * Reads a line.
      *
      * @param most the maximum length without the line end
-     * @param tooLong the answer to a longer line
-     * @return null until the line is complete; each byte becomes one character
+     * @param tooLong the status of the answer to a longer line
+     * @return the line, with one character per byte; null until the line is complete
      */
     @Nullable
     AsciiString read(ByteBuf in, int most, HttpResponseStatus tooLong, String what) {

@@ -2,7 +2,7 @@ package tern.rpc.netty.http1;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** Thrown for bytes that are not valid HTTP/1.1, or are ambiguous. The connection is closed after the answer. */
+/** Thrown if received bytes are invalid or ambiguous HTTP/1.1. The server closes the connection after its answer. */
 public final class Http1Violation extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -18,7 +18,7 @@ public final class Http1Violation extends RuntimeException {
         return new Http1Violation(HttpResponseStatus.BAD_REQUEST, message);
     }
 
-    /** The status of the answer. */
+    /** The HTTP status of the answer. */
     public HttpResponseStatus status() {
         return status;
     }

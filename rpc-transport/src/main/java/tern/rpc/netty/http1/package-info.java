@@ -1,4 +1,7 @@
-/** The syntax of HTTP/1.1 (RFC 9112): heads and bodies of requests, and answers. It knows no protocol and no connection. */
+/**
+ * The syntax of HTTP/1.1 (RFC 9112): request lines, headers, bodies and answers. Independent of RPC protocols and
+ * connections.
+ */
 @NullMarked
 package tern.rpc.netty.http1;
 

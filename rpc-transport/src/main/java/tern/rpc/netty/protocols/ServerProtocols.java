@@ -11,18 +11,18 @@ import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.JsonFormat;
 import tern.rpc.serialization.Serializer;
 
-/** Creates all protocols of one port. */
+/** Creates the protocols that a port can serve. */
 public final class ServerProtocols {
 
     private ServerProtocols() {}
 
     /**
-     * Creates the {@code dubbo} protocol; Triple, gRPC, gRPC-Web, Connect and JSON over HTTP/2; and the latter three
-     * over HTTP/1.1. Exceptions are sent without stack frames.
+     * Creates the {@code dubbo} protocol; Triple, gRPC, gRPC-Web, Connect and JSON over HTTP/2; and gRPC-Web, Connect
+     * and JSON over HTTP/1.1. Exceptions are sent without stack frames.
      *
-     * @param serializer for Java values over {@code dubbo} and Triple
-     * @param json for calls with JSON; null to serve none
-     * @param http the HTTP features besides calls with JSON and protobuf
+     * @param serializer the serializer of Java values for {@code dubbo} and Triple
+     * @param json the format of JSON calls; null to disable JSON
+     * @param http the optional HTTP features
      */
     public static List<ServerProtocol> all(Serializer serializer, @Nullable JsonFormat json, HttpSettings http) {
         TripleCodecs codecs = new TripleCodecs(serializer, json, 0);

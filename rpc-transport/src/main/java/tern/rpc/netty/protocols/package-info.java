@@ -1,4 +1,4 @@
-/** Combines the protocols of a port, which do not know each other. */
+/** Combines the protocols of a port. The protocol packages do not depend on each other. */
 @NullMarked
 package tern.rpc.netty.protocols;
 

@@ -9,17 +9,18 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The host names accepted in HTTP requests. They prevent DNS rebinding, in which a web page lets its own host name
- * resolve to this server. Browsers would then treat the server as the page's own site. Immutable.
+ * The host names that HTTP requests may contain. Checking them prevents DNS rebinding, in which a web page makes its
+ * own host name resolve to this server, so that browsers treat the server as part of the page's site. Immutable.
  *
- * @param names host names without ports, in lower case; {@code *.shop.example} for all subdomains; empty for any host
+ * @param names host names without ports, in lower case; {@code *.shop.example} for all subdomains; empty to allow any
+ *     host
  */
 record AllowedHosts(Set<String> names) {
 
     private static final AsciiString HOST = AsciiString.cached("host");
     private static final Pattern NAME = Pattern.compile("(\\*\\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\\[[0-9a-f:.]+]");
 
-    /** @throws IllegalArgumentException if a name is not a host; the message names it */
+    /** @throws IllegalArgumentException if a name is not a host name; the message contains the name */
     AllowedHosts {
         Set<String> lower = new TreeSet<>();
         for (String name : names) {
@@ -34,7 +35,7 @@ record AllowedHosts(Set<String> names) {
         names = Set.copyOf(lower);
     }
 
-    /** Whether every host name in the request is accepted. */
+    /** Whether every host name in the request is allowed. */
     boolean allow(Http2Headers head) {
         if (names.isEmpty()) {
             return true;
@@ -62,7 +63,10 @@ record AllowedHosts(Set<String> names) {
         return false;
     }
 
-    /** The name without the port and a trailing dot; null if the text is not a host with an optional port. */
+    /**
+     * Returns the host name without the port and a trailing dot; null if the text is not a host name with an optional
+     * port.
+     */
     private static @Nullable String nameOf(String written) {
         int colon = written.lastIndexOf(':');
         boolean hasPort = colon > written.lastIndexOf(']');

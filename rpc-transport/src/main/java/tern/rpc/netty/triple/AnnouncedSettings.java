@@ -3,17 +3,17 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http2.Http2Settings;
 import org.jspecify.annotations.Nullable;
 
-/** The settings that an HTTP/2 server announces. Thread-safe. */
+/** The settings that an HTTP/2 server sends to its clients. Thread-safe. */
 final class AnnouncedSettings {
 
-    /** The settings of docs/wire-protocol.md 3.1. */
+    /** The header list limit that docs/wire-protocol.md 3.1 specifies. */
     static final int HEADER_LIST_BYTES = 32 << 10;
 
     private volatile @Nullable Http2Settings last;
 
     /**
-     * Returns one immutable object for all connections with this limit, because Netty keeps a reference to it for each
-     * connection.
+     * Returns the settings with this limit of concurrent streams. All connections share one immutable object per limit,
+     * because Netty keeps a reference to the object for each connection.
      */
     Http2Settings of(int maxStreams) {
         Http2Settings known = last;

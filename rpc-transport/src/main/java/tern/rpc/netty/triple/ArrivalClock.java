@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Limits the time for a head after its first byte, and for the rest of an unwanted body. Calls themselves watch the
- * time of their bodies. Confined to the event loop.
+ * Limits the time from the first byte of a request until its headers are complete, and the time for the rest of a body
+ * that is no longer needed. Calls limit the time of their own bodies. Confined to the event loop.
  */
 final class ArrivalClock {
 
@@ -21,7 +21,7 @@ final class ArrivalClock {
         this.tooSlow = tooSlow;
     }
 
-    /** Starts the clock unless it is already running. */
+    /** Starts the timer unless it is already running. */
     void run(ChannelHandlerContext context) {
         if (running == null) {
             long nanos = connection.settings().firstBytesTimeout().toNanos();
@@ -34,7 +34,7 @@ final class ArrivalClock {
         tooSlow.run();
     }
 
-    /** Stops the clock. */
+    /** Stops the timer. */
     void stop() {
         Future<?> current = running;
         if (current != null) {

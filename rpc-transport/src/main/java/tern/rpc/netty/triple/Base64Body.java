@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * A base64 body whose pieces were encoded separately. Characters are decoded in groups of four, and any group may end
- * in padding. Confined to the event loop.
+ * A base64 body whose pieces were encoded separately. Decodes groups of four characters, of which any may end in
+ * padding. Confined to the event loop.
  */
 final class Base64Body implements BodyReader {
 
@@ -17,7 +17,7 @@ final class Base64Body implements BodyReader {
     private static final int GROUP_BYTES = 3;
 
     private final BodyReader decoded;
-    private byte[] begun = {}; // an incomplete group
+    private byte[] begun = {}; // the characters of an incomplete group
     private @Nullable RpcException wrong;
 
     Base64Body(BodyReader decoded) {
@@ -56,7 +56,10 @@ final class Base64Body implements BodyReader {
         decoded.add(out);
     }
 
-    /** The end of the next group with padding. If there is none, the end of the last complete group. */
+    /**
+     * Returns the end of the next group with padding. If no group has padding, returns the end of the last complete
+     * group.
+     */
     private static int pieceEnd(byte[] characters, int start, int complete) {
         int end = start + GROUP;
         while (end < complete && characters[end - 1] != '=') {

@@ -3,31 +3,29 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The effect of a header block (RFC 7541, 6) besides its fields. It is found from the structure alone, without decoding
- * texts.
+ * Classifies a header block (RFC 7541, 6) by its effect on the dynamic table. The structure of the block suffices for
+ * this; its texts are not decoded.
  */
 enum BlockKind {
-    /** The block only refers to known fields or contains texts that leave the table unchanged. */
+    /** The block leaves the dynamic table unchanged and may be cached. */
     MAY_BE_KEPT,
 
-    /** Like {@link #MAY_BE_KEPT}, but a text of the block must never be stored (6.2.3). */
+    /** The block leaves the dynamic table unchanged but contains a text that must never be stored (6.2.3). */
     SECRET,
 
-    /** The block adds a field to the table or changes its size, or is malformed or too unusual to decide. */
+    /** The block adds a field to the dynamic table or changes the table's size, or its effect cannot be determined. */
     CHANGES_THE_TABLE;
 
-    /** The first bits of indexed fields, of added fields, and of a new table size. */
+    /** The first bit of an indexed field. */
     private static final int INDEXED = Http2Frames.INDEXED;
 
     private static final int CHANGING = Http2Frames.REMEMBERED | Http2Frames.TABLE_SIZE;
 
     private static final int INDEX_BITS = 7;
     private static final int NAME_BITS = 4;
-    private static final int TEXT_BITS = 7; // number of bits of a text's length, after the bit for Huffman coding
+    private static final int TEXT_BITS = 7; // number of bits for the length of a text, after the Huffman bit
 
-    /**
-     * @param block a buffer whose readable bytes are the block; they stay unread
-     */
+    /** @param block the header block; its reader index does not change */
     static BlockKind of(ByteBuf block) {
         BlockKind kind = MAY_BE_KEPT;
         int end = block.writerIndex();
@@ -54,7 +52,7 @@ enum BlockKind {
         return (1 << bits) - 1;
     }
 
-    /** The position after the number; beyond the end if it is incomplete. */
+    /** Returns the position after the number; a position beyond the end if the number is incomplete. */
     private static int afterNumber(ByteBuf block, int start, int end, int bits) {
         int at = start;
         if ((block.getByte(at) & ones(bits)) == ones(bits)) {
@@ -65,7 +63,10 @@ enum BlockKind {
         return at < end ? at + 1 : end + 1;
     }
 
-    /** The position after the text; beyond the end if it is incomplete, or its length needs more than one byte. */
+    /**
+     * Returns the position after the text; a position beyond the end if the text is incomplete or its length occupies
+     * more than one byte.
+     */
     private static int afterText(ByteBuf block, int start, int end) {
         if (start >= end) {
             return end + 1;

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 interface BodyReader {
 
     /**
-     * One message.
+     * A message of a request body.
      *
-     * @param payload owned by the receiver of the frame
-     * @param flags the flags of its prefix; a body that consists of one message has {@link MessageDeframer#COMPRESSED}
-     *     or none
+     * @param payload the payload, which the receiver of the frame must release
+     * @param flags the flags before the message; if the whole body is one message, {@link MessageDeframer#COMPRESSED}
+     *     or 0
      */
     record Frame(ByteBuf payload, int flags) {
 
@@ -21,9 +21,9 @@ interface BodyReader {
     }
 
     /**
-     * Adds bytes of the body, which the reader owns.
+     * Adds bytes of the body. The reader releases them.
      *
-     * @throws tern.rpc.RpcException as {@link #next}
+     * @throws tern.rpc.RpcException in the same cases as {@link #next}
      */
     void add(ByteBuf bytes);
 
@@ -31,25 +31,25 @@ interface BodyReader {
      * Returns the next message.
      *
      * @param ended whether the body is complete
-     * @return null until the message is complete
+     * @return the message; null until it is complete
      * @throws tern.rpc.RpcException if the message is malformed or exceeds a limit
      */
     @Nullable
     Frame next(boolean ended);
 
     /**
-     * Whether no bytes are left.
+     * Whether all bytes have been returned as messages. Called at the end of the body.
      *
-     * @throws tern.rpc.RpcException if an incomplete message is left at the end of the body
+     * @throws tern.rpc.RpcException if the body ends within a message
      */
     boolean isEmptyAtEnd();
 
     /** The number of received bytes that were not yet returned as messages. */
     int held();
 
-    /** Replaces buffers that are larger than their content, because the rest of the body takes long. */
+    /** Replaces buffers that are larger than their content, because the rest of the body may take long to arrive. */
     default void compact() {}
 
-    /** Releases unread bytes. */
+    /** Releases the bytes that were not returned as messages. */
     void close();
 }

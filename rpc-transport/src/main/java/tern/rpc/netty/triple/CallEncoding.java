@@ -13,30 +13,30 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ServiceLookup;
 
-/** The format of the messages and answers of a call: gRPC, gRPC-Web, Connect or JSON. Thread-safe. */
+/** The format of a call's messages and answers: gRPC, gRPC-Web, Connect or JSON. Thread-safe. */
 interface CallEncoding {
 
-    /** The name of the protocol as meters and filters show it. */
+    /** The protocol name that meters and filters use. */
     String protocol();
 
-    /** The metadata of a request for the application. */
+    /** Returns the application metadata of a request. */
     Metadata metadata(Http2Headers head);
 
-    /** Decodes the message of a request. Owns the frame. */
+    /** Decodes the message of a request. Releases the frame. */
     DecodedRequest readRequest(HttpExchange exchange, Route route, Frame frame, ServiceLookup services);
 
-    /** Decodes only the name of the method that a generic call names. Owns the frame. */
+    /** Decodes only the name of the method that a generic call selects in its message. Releases the frame. */
     default String readGenericMethod(HttpExchange exchange, Route route, Frame frame) {
         frame.payload().release();
-        return route.methodName(); // only gRPC has generic calls
+        return route.methodName(); // only gRPC supports generic calls
     }
 
     /**
      * Encodes one message of an answer.
      *
-     * @param codec the codec that the request selected, or null
-     * @param compressed whether to compress the message, which the caller accepts
-     * @throws SerializationException if it cannot be encoded or exceeds the limit
+     * @param codec the codec that the request selected; null if the encoding has only one codec
+     * @param compressed whether to compress the message; true only if the caller accepts it
+     * @throws SerializationException if the message cannot be encoded or exceeds the limit
      */
     byte[] message(
             HttpExchange exchange,
@@ -46,26 +46,27 @@ interface CallEncoding {
             boolean compressed);
 
     /**
-     * Whether headers that the method sends early must wait for the result, because the head contains the result.
+     * Whether headers that the method sends early are kept until the result is known. Encodings whose headers contain
+     * the result return true.
      *
-     * @throws RpcException if they wait and cannot be sent
+     * @throws RpcException if the headers are kept and cannot be sent
      */
     default boolean holdsHeaders(Metadata headers) {
         return false;
     }
 
     /**
-     * The head of an answer.
+     * Returns the headers of an answer.
      *
-     * @param compressed whether its messages may be compressed
+     * @param compressed whether messages of the answer may be compressed
      * @throws RpcException if the metadata cannot be sent
      */
     Http2Headers head(HttpExchange exchange, Metadata headers, boolean compressed);
 
     /**
-     * The end of an answer, with its metadata.
+     * Returns the end of an answer, including its metadata.
      *
-     * @param head null if the head was sent before
+     * @param head the headers of the answer; null if they were already sent
      * @param failure null for success
      * @throws RpcException if the metadata cannot be sent
      */
@@ -77,21 +78,21 @@ interface CallEncoding {
             Metadata trailers);
 
     /**
-     * A complete answer that has only a message, if the protocol has a short form without individual headers; otherwise
-     * null.
+     * Returns a complete answer that consists of a message and the usual headers, if the protocol has a short form for
+     * it; otherwise null.
      */
     default @Nullable HttpWrite plain(HttpExchange exchange, byte[] message) {
         return null;
     }
 
-    /** Converts the failure to the one that the caller sees. */
+    /** Converts a failure to the failure that the caller receives. */
     default Throwable told(Throwable failure) {
         return failure;
     }
 
     /**
-     * Returns a complete answer with a failure if the protocol has a special form for it; null if the failure is sent
-     * by {@link #end}.
+     * Returns a complete answer for a failure, if the protocol has a special form for it; otherwise null, and the
+     * failure is sent by {@link #end}.
      */
     default @Nullable HttpWrite wholeFailure(
             HttpExchange exchange,
@@ -105,7 +106,7 @@ interface CallEncoding {
     /**
      * The failure of a call.
      *
-     * @param executed whether its method ran; if not, any call may be repeated
+     * @param executed whether the method ran; if not, any call may be retried
      */
     record Failure(Status status, Executed executed) {
 

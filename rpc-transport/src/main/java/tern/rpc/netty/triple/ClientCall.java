@@ -15,12 +15,12 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client's call on its stream, from the start of the request to the end of the answer. Headers, messages and the end
- * are delivered in order. A malformed answer fails the call. Confined to the event loop.
+ * A client's call on an HTTP/2 stream, from the start of the request to the end of the answer. Delivers headers,
+ * messages and the end of the answer in order. A malformed answer fails the call. Confined to the event loop.
  */
 abstract class ClientCall implements MessageDeframer.Receiver {
 
-    /** Maximum number of headers or trailers of an answer (docs/limits.md). */
+    /** Maximum number of headers, and maximum number of trailers, of an answer (docs/limits.md). */
     private static final int MAX_FIELDS = 128;
 
     private final PendingCall pending;
@@ -46,12 +46,12 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return connection;
     }
 
-    /** Whether the call has ended. Later frames are then ignored. */
+    /** Whether the call has ended. Frames that arrive later are ignored. */
     boolean isOver() {
         return over || pending.isDone();
     }
 
-    /** The stream; null before the request was sent. */
+    /** The stream of the call; null before the request is sent. */
     @Nullable
     Http2Stream stream() {
         return stream;
@@ -63,24 +63,29 @@ abstract class ClientCall implements MessageDeframer.Receiver {
 
     // ---- Callbacks for subclasses
 
-    /** Called when the answer begins. */
+    /** Called when the headers of the answer have arrived. */
     abstract void head(Http2Headers headers);
 
     /** Called when a requested message has arrived. */
     abstract void message(Frame frame);
 
-    /** Called when all messages have been delivered and the answer has ended with this result. */
+    /** Called when all messages have been delivered and the answer has ended. */
     abstract void end(GrpcAnswer answer);
 
-    /** Whether the end of the answer has arrived, and only messages that were not requested yet precede it. */
+    /**
+     * Whether the answer has arrived completely and only messages that were not yet requested must still be delivered.
+     */
     boolean isAnswered() {
         return false;
     }
 
-    /** Called when the answer has ended, but messages still wait to be delivered before its end. */
+    /**
+     * Called when the answer has ended but some messages are not yet delivered. The end is delivered after these
+     * messages.
+     */
     abstract void endsLater(GrpcAnswer answer);
 
-    // Input
+    // ---- Input
 
     void headersRead(Http2Headers headers, boolean endOfStream) {
         if (isOver()) {
@@ -121,9 +126,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return mayBeCompressed;
     }
 
-    /**
-     * @return the number of bytes that the server may send again
-     */
+    /** @return the number of received bytes that no longer occupy the flow-control window */
     int dataRead(ByteBuf data, boolean endOfStream) {
         int bytes = data.readableBytes();
         Http2Headers first = head;
@@ -168,7 +171,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** The number of bytes of messages that may be delivered between two requests. */
+    /** The maximum number of message bytes that are delivered for one request for messages. */
     long allowedBytes() {
         return Long.MAX_VALUE;
     }
@@ -176,7 +179,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
     /**
      * Requests more messages.
      *
-     * @return the number of bytes that the server may send again
+     * @return the number of received bytes that no longer occupy the flow-control window
      */
     int ask(int messages) {
         demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
@@ -206,7 +209,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return deframer == null || deframer.isEmpty();
     }
 
-    /** Whether the remaining bytes are an incomplete message. */
+    /** Whether the undelivered bytes are an incomplete message. */
     boolean isCutOff() {
         return deframer != null && deframer.isIncomplete();
     }
@@ -216,9 +219,9 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return foreign;
     }
 
-    // Ends
+    // ---- Ends
 
-    /** Stops the delivery. */
+    /** Ends the call and stops the delivery of messages. */
     void close() {
         over = true;
         if (deframer != null) {
@@ -237,7 +240,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         fail(broken.code(), "its answer cannot be read: " + broken.status().description(), Executed.YES);
     }
 
-    /** Whether the media type is gRPC's, with or without suffix and parameters, but not gRPC-Web's. */
+    /** Whether the media type is that of gRPC, with or without a suffix and parameters. Returns false for gRPC-Web. */
     private static boolean isGrpc(@Nullable CharSequence type) {
         int length = GrpcHeaders.GRPC.length();
         if (type == null || !AsciiString.regionMatches(type, true, 0, GrpcHeaders.GRPC, 0, length)) {

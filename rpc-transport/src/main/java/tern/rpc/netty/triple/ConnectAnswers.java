@@ -14,7 +14,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
-/** The answers of Connect to requests that did not become a call: Connect errors, and plain HTTP statuses. */
+/** The answers of Connect to requests that did not become a call: Connect errors and plain HTTP statuses. */
 final class ConnectAnswers {
 
     static final String JSON = "json";
@@ -25,9 +25,10 @@ final class ConnectAnswers {
     private ConnectAnswers() {}
 
     /**
-     * The method of a request.
+     * Returns the method that a request selects.
      *
-     * @throws RpcException INVALID_ARGUMENT for another version of Connect, UNIMPLEMENTED if the method does not exist
+     * @throws RpcException INVALID_ARGUMENT for an unsupported Connect version, UNIMPLEMENTED if the method does not
+     *     exist
      */
     static Route route(HttpExchange exchange, ServiceLookup services) {
         ConnectHeaders.checkVersion(exchange.head());
@@ -37,13 +38,13 @@ final class ConnectAnswers {
             if (e.status().code() != StatusCode.UNIMPLEMENTED) {
                 throw e;
             }
-            // An unknown path is answered with 404, because 501 is an answer of a method (Connect conformance,
-            // unexpected-uri).
+            // An unknown path is answered with status 404. Status 501 is reserved for answers of methods (Connect
+            // conformance, unexpected-uri).
             throw new Nowhere(e.status());
         }
     }
 
-    /** The refusal of a path for which there is no method. */
+    /** The refusal of a path to which no method belongs. */
     private static final class Nowhere extends RpcException {
 
         private static final long serialVersionUID = 1L;
@@ -52,7 +53,7 @@ final class ConnectAnswers {
             super(status, Executed.NO, new Metadata());
         }
 
-        /** Leaves out the stack trace, because a refusal is expected and may occur thousands of times a second. */
+        /** Omits the stack trace, because refusals are expected and may occur thousands of times a second. */
         @Override
         public synchronized Throwable fillInStackTrace() {
             return this;
@@ -60,11 +61,11 @@ final class ConnectAnswers {
     }
 
     /**
-     * Checks whether a method can be called in this way.
+     * Checks whether a method can be called with this codec and framing.
      *
      * @param codec {@code json} or {@code proto}
-     * @param streaming whether messages are in envelopes
-     * @throws PlainRefusal with status 415 if it cannot
+     * @param streaming whether messages have envelopes
+     * @throws PlainRefusal with status 415 if the method cannot be called this way
      */
     static void checkServes(MethodDescriptor method, TripleCodecs codecs, String codec, boolean streaming) {
         boolean json = codec.equals(JSON);
@@ -89,7 +90,7 @@ final class ConnectAnswers {
         return types;
     }
 
-    /** Answers with an error in the form of a unary call. */
+    /** Answers with an error in the format of a unary call. */
     static void refuse(HttpExchange exchange, RpcException reason) {
         if (reason instanceof PlainRefusal plain) {
             plain.answer(exchange);
@@ -110,7 +111,7 @@ final class ConnectAnswers {
         exchange.send(new HttpWrite(exchange, head, body, null, true));
     }
 
-    /** Turns the head of an answer into that of an error. */
+    /** Changes the headers of an answer to the headers of an error. */
     static Http2Headers failed(Http2Headers head, int httpStatus, byte[] body) {
         return head.status(HttpResponseStatus.valueOf(httpStatus).codeAsText())
                 .set(GrpcHeaders.CONTENT_TYPE, ConnectForm.JSON)

@@ -12,7 +12,7 @@ import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.StatusDetail;
 
-/** Errors of Connect: JSON with a code, a message and details. Strict readers accept nothing else in it. */
+/** Encodes Connect errors: JSON with a code, a message and details. Strict clients accept no other fields. */
 final class ConnectError {
 
     private static final Base64.Encoder BASE64 = Base64.getEncoder().withoutPadding();
@@ -26,7 +26,7 @@ final class ConnectError {
     }
 
     /**
-     * The last frame of a stream.
+     * Encodes the last frame of a stream.
      *
      * @param failure null for success
      * @throws RpcException if the metadata cannot be sent
@@ -73,7 +73,7 @@ final class ConnectError {
         json.append('}');
     }
 
-    /** Appends the details, if there are any. */
+    /** Appends the details of the status, if any. */
     static void appendDetails(Status status, StringBuilder json) {
         if (!status.details().isEmpty()) {
             json.append(",\"details\":[");
@@ -88,7 +88,7 @@ final class ConnectError {
         }
     }
 
-    /** The type name without the host at the beginning of a type URL. */
+    /** Returns the type name without the host name that precedes it in a type URL. */
     private static String typeName(StatusDetail detail) {
         return detail.typeUrl().substring(detail.typeUrl().lastIndexOf('/') + 1);
     }

@@ -5,7 +5,10 @@ import io.netty.util.AsciiString;
 import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
-/** Unary Connect: bare messages and HTTP statuses (docs/wire-protocol.md 7.1). Stateless. */
+/**
+ * Unary Connect, whose messages have no envelope and whose results are HTTP statuses (docs/wire-protocol.md 7.1).
+ * Stateless.
+ */
 final class ConnectForm implements HttpForm {
 
     static final AsciiString PROTO = AsciiString.cached("application/proto");
@@ -41,7 +44,7 @@ final class ConnectForm implements HttpForm {
     }
 
     /**
-     * Creates a unary call of Connect.
+     * Creates a unary Connect call.
      *
      * @param gzip whether the request is compressed
      */

@@ -9,7 +9,9 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
-/** Connect by GET, with the message in the query. Only for methods marked as read-only. Stateless. */
+/**
+ * Connect calls by GET, with the message in the query. Supports only methods that are marked as read-only. Stateless.
+ */
 final class ConnectGetForm implements HttpForm {
 
     private final TripleCodecs codecs;
@@ -22,15 +24,15 @@ final class ConnectGetForm implements HttpForm {
         this.json = new ConnectUnaryEncoding(codecs, true);
     }
 
-    /** The query if it has a message and its encoding; otherwise null. */
+    /** Returns the query if it contains a message and the message's encoding; otherwise null. */
     static @Nullable ConnectQuery queryOf(Http2Headers head) {
         CharSequence path = head.path();
         return path != null && HttpMethod.GET.asciiName().contentEquals(head.method()) ? ConnectQuery.of(path) : null;
     }
 
     /**
-     * Whether an unmarked query is meant for Connect. This is the case if the method has no parameters with these
-     * names.
+     * Whether a query without Connect's version parameter is a Connect call. It is if the method has no parameters with
+     * the names of Connect's query parameters.
      */
     static boolean isMeant(HttpExchange exchange) {
         Http2Headers head = exchange.head();
@@ -63,7 +65,7 @@ final class ConnectGetForm implements HttpForm {
         return call(exchange, query, route, new GivenBody(query.bytes(), gzip), gzip);
     }
 
-    /** The message in the query is decoded later. */
+    /** Creates a call with an empty message. For an unknown method, the message in the query is not decoded. */
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
         GivenBody nothing = new GivenBody(new byte[0], false);

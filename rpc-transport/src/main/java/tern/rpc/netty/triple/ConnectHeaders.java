@@ -12,7 +12,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** The headers of Connect (Connect protocol reference, docs/wire-protocol.md 7.1). */
+/** Reads and writes the headers of Connect (docs/wire-protocol.md 7.1, from the Connect protocol reference). */
 final class ConnectHeaders {
 
     static final AsciiString PROTOCOL_VERSION = AsciiString.cached("connect-protocol-version");
@@ -30,7 +30,7 @@ final class ConnectHeaders {
     private ConnectHeaders() {}
 
     /**
-     * Checks the protocol version. The header may be missing.
+     * Checks the protocol version. The header is optional.
      *
      * @throws RpcException INVALID_ARGUMENT for an unknown version
      */
@@ -41,7 +41,10 @@ final class ConnectHeaders {
         }
     }
 
-    /** The timeout in nanoseconds: the smaller of Connect's and Triple's header; negative if there is neither. */
+    /**
+     * Returns the timeout in nanoseconds: the smaller value of Connect's and Triple's header; negative if the request
+     * has neither header.
+     */
     static long timeoutNanos(Http2Headers head) {
         long connect = timeoutNanos(head, TIMEOUT);
         long triple = timeoutNanos(head, TRIPLE_TIMEOUT);
@@ -72,15 +75,15 @@ final class ConnectHeaders {
     /**
      * Whether the caller accepts gzip.
      *
-     * @param name the header with the accepted codings; without this header, the caller accepts the coding that it used
-     *     itself
+     * @param name the header with the accepted codings; a caller that does not send it accepts the coding of its own
+     *     request
      */
     static boolean acceptsGzip(Http2Headers head, AsciiString name, boolean sentGzip) {
         List<CharSequence> accepted = head.getAll(name);
         return accepted.isEmpty() ? sentGzip : ContentCoding.listsGzip(accepted);
     }
 
-    /** Returns the metadata that a head of headers carries for the application. */
+    /** Returns the application metadata that the given headers contain. */
     static Metadata metadata(Http2Headers head) {
         List<Map.Entry<CharSequence, CharSequence>> own = new ArrayList<>(head.size());
         for (Map.Entry<CharSequence, CharSequence> header : head) {
@@ -92,9 +95,9 @@ final class ConnectHeaders {
     }
 
     /**
-     * Writes the metadata of the application.
+     * Writes the application metadata as headers.
      *
-     * @throws RpcException if some of it cannot be sent
+     * @throws RpcException if an entry cannot be sent
      */
     static void write(Metadata metadata, BiConsumer<CharSequence, CharSequence> headers) {
         TripleMetadata.write(metadata, (name, value) -> {

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The query of a Connect GET request.
  *
- * @param version null if the query has none
+ * @param version the protocol version; null if the query does not have one
  * @param encoding {@code json} or {@code proto}
  * @param message the message with one character per byte
- * @param compression null for none
+ * @param compression the compression of the message; null for none
  */
 record ConnectQuery(
         @Nullable String version,
@@ -26,11 +26,13 @@ record ConnectQuery(
     static final String MESSAGE = "message";
     private static final String CURRENT = "v1";
 
-    /** Parses the query. Returns null if it has no message with its encoding, or is malformed. */
+    /**
+     * Parses the query. Returns null if it is malformed, or does not contain both a message and the message's encoding.
+     */
     static @Nullable ConnectQuery of(CharSequence path) {
         Map<String, List<String>> query;
         try {
-            // Percent escapes stand for bytes, because a message that is not in base64 may contain any byte.
+            // Percent escapes are decoded to bytes, because a message that is not in base64 may contain any byte.
             query = new QueryStringDecoder(path.toString(), StandardCharsets.ISO_8859_1).parameters();
         } catch (IllegalArgumentException e) {
             return null;
@@ -52,13 +54,13 @@ record ConnectQuery(
         return values == null ? null : values.get(0);
     }
 
-    /** Whether the query is explicitly marked as Connect's. */
+    /** Whether the query contains Connect's version parameter. */
     boolean isMarked() {
         return CURRENT.equals(version);
     }
 
     /**
-     * Checks the protocol version, which may be missing.
+     * Checks the protocol version, which is optional.
      *
      * @throws tern.rpc.RpcException INVALID_ARGUMENT for an unknown version
      */
@@ -69,9 +71,9 @@ record ConnectQuery(
     }
 
     /**
-     * The bytes of the message.
+     * Returns the bytes of the message.
      *
-     * @throws tern.rpc.RpcException INVALID_ARGUMENT if it should be base64 but is not
+     * @throws tern.rpc.RpcException INVALID_ARGUMENT if the query declares base64 but the message is not valid base64
      */
     byte[] bytes() {
         if (!base64) {

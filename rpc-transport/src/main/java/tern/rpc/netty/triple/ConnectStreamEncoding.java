@@ -16,14 +16,14 @@ import tern.rpc.transport.ServiceLookup;
  * The messages and answers of streaming Connect calls. Each message has an envelope, and the last envelope contains the
  * result. Stateless.
  *
- * @param json whether messages are JSON instead of protobuf
+ * @param json whether messages are JSON; otherwise they are protobuf
  */
 record ConnectStreamEncoding(TripleCodecs codecs, boolean json) implements CallEncoding {
 
     static final AsciiString PROTO = AsciiString.cached("application/connect+proto");
     static final AsciiString JSON = AsciiString.cached("application/connect+json");
 
-    /** The flag of the last envelope (Connect protocol reference, docs/wire-protocol.md 7.1). */
+    /** The flag of the last envelope (docs/wire-protocol.md 7.1, from the Connect protocol reference). */
     private static final int END = 0x02;
 
     @Override
@@ -55,7 +55,7 @@ record ConnectStreamEncoding(TripleCodecs codecs, boolean json) implements CallE
                 out -> codecs.writeResponse(method, json, value, out));
     }
 
-    /** The head of an answer. */
+    /** Returns the headers of an answer. */
     Http2Headers head(boolean compressed) {
         Http2Headers head = new DefaultHttp2Headers(false, 4)
                 .status(GrpcHeaders.OK)
@@ -86,7 +86,7 @@ record ConnectStreamEncoding(TripleCodecs codecs, boolean json) implements CallE
     }
 
     /**
-     * The last envelope of an answer.
+     * Encodes the last envelope of an answer.
      *
      * @param failure null for success
      * @throws RpcException if the metadata cannot be sent

@@ -11,10 +11,10 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The messages and answers of unary Connect. The head contains the result, so nothing is sent before the result.
- * Trailers become headers with a prefix. Stateless.
+ * The messages and answers of unary Connect calls. The headers depend on the result, so nothing is sent before the
+ * result is known. Trailers are sent as headers with a prefix. Stateless.
  *
- * @param json whether messages are JSON instead of protobuf
+ * @param json whether messages are JSON; otherwise they are protobuf
  */
 record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEncoding {
 
@@ -51,7 +51,7 @@ record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEn
 
     @Override
     public boolean holdsHeaders(Metadata headers) {
-        // checks the headers now, so that the call fails here and not at the end
+        // checks the headers now, so that the call fails here instead of at its end
         ConnectHeaders.write(headers, (name, value) -> {});
         return true;
     }
@@ -85,7 +85,8 @@ record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEn
                     .set(GrpcHeaders.CONTENT_TYPE, json ? ConnectForm.JSON : ConnectForm.PROTO)
                     .setInt("content-length", body.length);
             if (HttpMethod.GET.asciiName().contentEquals(exchange.head().method())) {
-                whole.add("vary", ConnectHeaders.ACCEPT_ENCODING); // a cache may store the answer
+                // the header lets caches store the answer separately for each accepted coding
+                whole.add("vary", ConnectHeaders.ACCEPT_ENCODING);
             }
         }
         return new HttpWrite(exchange, whole, body, null, true);

@@ -9,7 +9,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** Reads the headers for the compression of messages. Each protocol uses other names. */
+/** Reads the headers that declare the compression of messages. Each protocol uses different header names. */
 final class ContentCoding {
 
     private static final String GZIP = "gzip";
@@ -17,10 +17,10 @@ final class ContentCoding {
     private ContentCoding() {}
 
     /**
-     * Whether messages with this header may be compressed.
+     * Whether messages with this coding may be compressed with gzip.
      *
-     * @param name the name of the header, for the message
-     * @throws RpcException UNIMPLEMENTED for another coding
+     * @param name the name of the header, for error messages
+     * @throws RpcException UNIMPLEMENTED for any coding except gzip and identity
      */
     static boolean isGzip(String name, @Nullable CharSequence coding) {
         if (coding == null || coding.length() == 0 || "identity".contentEquals(coding)) {
@@ -35,18 +35,18 @@ final class ContentCoding {
                 Executed.NO);
     }
 
-    /** Whether messages with this header may be compressed with gzip. Other codings are ignored. */
+    /** Whether messages with this coding may be compressed with gzip. Ignores other codings. */
     static boolean mayBeGzip(@Nullable CharSequence coding) {
         return coding != null && GZIP.contentEquals(coding);
     }
 
-    /** Whether gzip is among the codings that a caller accepts, according to the headers with this name. */
+    /** Whether the caller accepts gzip according to the request headers with this name. */
     static boolean listsGzip(Http2Headers head, AsciiString name) {
         CharSequence first = head.get(name);
         return first != null && (GZIP.contentEquals(first) || listsGzip(head.getAll(name)));
     }
 
-    /** Whether gzip is among the codings that a caller accepts. Gzip with a weight of 0 is not accepted. */
+    /** Whether the accepted codings include gzip. Gzip with a weight of 0 is not accepted. */
     static boolean listsGzip(List<CharSequence> accepted) {
         for (CharSequence list : accepted) {
             for (String coding : list.toString().split(",")) {

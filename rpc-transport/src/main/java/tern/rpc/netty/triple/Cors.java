@@ -9,10 +9,10 @@ import java.util.regex.Pattern;
 /**
  * The web pages of other sites that may make calls (CORS, docs/wire-protocol.md 4.8). Immutable.
  *
- * @param origins the origins as browsers send them, {@code https://shop.example} or {@code http://localhost:3000};
- *     {@code *} for all
- * @param headers the request headers that such pages may set; empty for all
- * @param credentials whether browsers may send cookies; not together with {@code *}
+ * @param origins the origins in the notation of browsers, {@code https://shop.example} or
+ *     {@code http://localhost:3000}; {@code *} for all
+ * @param headers the request headers that pages from these origins may set; empty for all
+ * @param credentials whether browsers may send cookies; must be false if the origins are {@code *}
  * @param maxAge the time for which browsers may cache the permission
  */
 public record Cors(Set<String> origins, Set<String> headers, boolean credentials, Duration maxAge) {
@@ -20,7 +20,7 @@ public record Cors(Set<String> origins, Set<String> headers, boolean credentials
     private static final String ALL = "*";
     private static final Pattern ORIGIN = Pattern.compile("[a-z][a-z0-9+.-]*://[^/?#@\\s,*]+");
 
-    /** @throws IllegalArgumentException if a value is invalid; the message names it */
+    /** @throws IllegalArgumentException if a value is invalid; the message contains the value */
     public Cors {
         Set<String> lower = new TreeSet<>();
         for (String origin : origins) {
@@ -38,7 +38,7 @@ public record Cors(Set<String> origins, Set<String> headers, boolean credentials
         headers = Set.copyOf(headers);
     }
 
-    /** Creates settings that admit no pages of other sites. */
+    /** Creates settings that allow no pages of other sites. */
     public static Cors off() {
         return new Cors(Set.of(), Set.of(), false, Duration.ofMinutes(10));
     }

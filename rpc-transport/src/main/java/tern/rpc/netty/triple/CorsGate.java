@@ -11,8 +11,8 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Admits or refuses requests of browsers before their calls are known. Without it, any web page could make a visitor's
- * browser call services in the visitor's network. Thread-safe.
+ * Admits or refuses requests from browsers before the called method is known. Without this check, any web page could
+ * make a visitor's browser call services in the visitor's network. Thread-safe.
  */
 final class CorsGate {
 
@@ -42,8 +42,8 @@ final class CorsGate {
     /**
      * Checks the origin of a request.
      *
-     * @return whether it may become a call; if not, it has been answered
-     * @throws HttpRefusal with status 403 if the page may not make calls
+     * @return true if the request may become a call; false if the request has been answered
+     * @throws HttpRefusal with status 403 if pages from this origin may not make calls
      */
     boolean pass(HttpExchange exchange) {
         Http2Headers head = exchange.head();

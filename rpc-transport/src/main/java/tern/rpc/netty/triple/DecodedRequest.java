@@ -5,9 +5,10 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.netty.triple.BodyReader.Frame;
 
 /**
- * A decoded message of a request.
+ * A decoded request message.
  *
- * @param codec the codec that the message selected, also used for answers; null if the encoding has only one codec
+ * @param codec the codec that the message selected, which is also used for the answers; null if the encoding has only
+ *     one codec
  */
 record DecodedRequest(
         MethodDescriptor method,
@@ -18,7 +19,7 @@ record DecodedRequest(
         this(method, arguments, null);
     }
 
-    /** Decodes a message for the method that the path names. The frame is released. */
+    /** Decodes a message for the method that the path selects. Releases the frame. */
     static DecodedRequest named(TripleCodecs codecs, HttpExchange exchange, Route route, Frame frame, boolean json) {
         return codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), (bytes, length) -> {
             MethodDescriptor method = route.required();

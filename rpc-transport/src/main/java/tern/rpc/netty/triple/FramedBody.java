@@ -8,7 +8,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.serialization.MessageKind;
 
-/** A body of messages, each with a prefix. Confined to the event loop. */
+/** A body that consists of messages, each with flags and a length before it. Confined to the event loop. */
 final class FramedBody implements BodyReader, MessageDeframer.Receiver {
 
     private final MessageDeframer deframer;
@@ -16,9 +16,7 @@ final class FramedBody implements BodyReader, MessageDeframer.Receiver {
     private @Nullable Frame ready;
     private boolean asked;
 
-    /**
-     * @param mayBeCompressed whether the head has a content coding
-     */
+    /** @param mayBeCompressed whether the headers declare a compression */
     FramedBody(Framing framing, int maxRequestBytes, boolean mayBeCompressed) {
         this.mayBeCompressed = mayBeCompressed;
         this.deframer = new MessageDeframer(framing, maxRequestBytes, MessageKind.REQUEST, this);

@@ -13,16 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The messages of one stream that one pass over the write queue found together. They are written in one DATA frame with
- * one promise, because a separate frame and promise would cost several times as much as the message. Confined to the
- * event loop.
+ * The messages of one stream that the event loop finds during one pass over the write queue. They are written as one
+ * DATA frame with one promise. A frame and a promise for each message would cost several times as much as the message
+ * itself. Confined to the event loop.
  */
 final class GatheredMessages {
 
-    /**
-     * Maximum payload of a frame that fits into one buffer of {@link JoinedWrites} and into the frame size of every
-     * peer.
-     */
+    /** Maximum payload of a frame that fits into one buffer of {@link JoinedWrites} and that every peer accepts. */
     static final int MAX_BYTES = JoinedWrites.MAX_ROOM_BYTES - Http2Frames.HEAD_BYTES;
 
     private final List<byte[]> messages = new ArrayList<>();
@@ -37,16 +34,14 @@ final class GatheredMessages {
         return bytes + message.length <= MAX_BYTES;
     }
 
-    /**
-     * @param counted the number of unsent bytes that the message counts for
-     */
+    /** @param counted the number of bytes by which the message increases the count of unsent bytes */
     void add(byte[] message, int counted) {
         messages.add(message);
         bytes += message.length;
         countedBytes += counted;
     }
 
-    /** The number of unsent bytes that the messages count for. */
+    /** The number of bytes by which the messages increase the count of unsent bytes. */
     int countedBytes() {
         return countedBytes;
     }
@@ -58,9 +53,9 @@ final class GatheredMessages {
     }
 
     /**
-     * Writes and removes the messages.
+     * Writes the messages and removes them from this object.
      *
-     * @return done when the socket has taken or dropped them
+     * @return completed when the socket has accepted the messages or they were dropped
      */
     ChannelFuture write(
             ChannelHandlerContext context, Http2ConnectionEncoder encoder, Http2Stream stream, JoinedWrites joined) {
@@ -80,8 +75,8 @@ final class GatheredMessages {
     }
 
     /**
-     * Whether the frame can be written at once, without the codec's queue. If so, its bytes are taken from both
-     * windows.
+     * Whether the frame can be written at once, without the codec's queue. If it can, its bytes are subtracted from the
+     * windows of stream and connection.
      */
     private boolean takeWindows(Http2ConnectionEncoder encoder, Http2Stream stream) {
         Http2Connection connection = encoder.connection();

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
-/** A message that the head of a request contains. The body is skipped. Confined to the event loop. */
+/** The body reader for a request whose headers contain the message. It skips the body. Confined to the event loop. */
 final class GivenBody implements BodyReader {
 
     private final byte[] message;
@@ -42,6 +42,6 @@ final class GivenBody implements BodyReader {
 
     @Override
     public void close() {
-        // owns no bytes
+        // holds no bytes
     }
 }

@@ -16,24 +16,27 @@ import tern.rpc.serialization.SerializationException;
  * The headers and trailers of an answer (docs/wire-protocol.md 3.6).
  *
  * @param head the first header block
- * @param end the last header block, which may be the first one; null if the answer ended without it
+ * @param end the last header block, which may be the same as the first one; null if the answer ended without trailers
  */
 record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
 
-    /** The value of {@code tri-exception-code} for no exception. Its numbers are those of docs/wire-protocol.md 8.1. */
+    /**
+     * The value of {@code tri-exception-code} for a result without an exception. The header's values are listed in
+     * docs/wire-protocol.md 8.1.
+     */
     private static final String NO_EXCEPTION = "0";
 
-    /** The metadata before the messages. */
+    /** The application metadata in the headers. */
     Metadata headers() {
         return head == end ? new Metadata() : TripleMetadata.read(head);
     }
 
-    /** The metadata at the end. */
+    /** The application metadata in the trailers. */
     Metadata trailers() {
         return end == null ? new Metadata() : TripleMetadata.read(end);
     }
 
-    /** Whether the message is an exception. The head contains this information. */
+    /** Whether the message of the answer is an exception, according to the headers. */
     boolean isException() {
         CharSequence code = head.get(GrpcHeaders.EXCEPTION);
         return code != null && !NO_EXCEPTION.contentEquals(code);
@@ -50,9 +53,10 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     }
 
     /**
-     * The failure of the call, or null.
+     * Returns the failure of the call; null if it succeeded.
      *
-     * @param call named in the failure, like the endpoint, if no gRPC server answered
+     * @param call the call to name in the failure if no gRPC server answered
+     * @param endpoint the endpoint to name in the failure if no gRPC server answered
      * @throws RpcException if there are too many headers
      */
     @Nullable
@@ -73,7 +77,10 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
                 details == null ? status : detailed(status, details), GrpcHeaders.executed(last::get), trailers());
     }
 
-    /** The status with its details, which repeat code and text. Details that cannot be decoded are ignored. */
+    /**
+     * Returns the status with its details. The encoded details repeat the code and the text; details that cannot be
+     * decoded are ignored.
+     */
     private static Status detailed(Status status, CharSequence base64) {
         try {
             Status detailed = StatusDetails.decode(StatusDetails.BASE64_DECODER.decode(base64.toString()));
@@ -85,7 +92,10 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
         }
     }
 
-    /** The failure for an answer without a status: either the peer does not speak gRPC, or the answer is incomplete. */
+    /**
+     * Returns the failure for an answer without a status: either the peer does not speak gRPC, or the answer is
+     * incomplete.
+     */
     private RpcException withoutStatus(Invocation call, Endpoint endpoint) {
         CharSequence status = head.status();
         int number = status != null && status.length() == 3 ? number(status.toString()) : 0;

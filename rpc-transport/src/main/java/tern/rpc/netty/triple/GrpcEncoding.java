@@ -15,7 +15,7 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
-/** The messages and answers of gRPC, including Triple. Stateless. */
+/** The messages and answers of gRPC calls, including Triple. Stateless. */
 final class GrpcEncoding implements CallEncoding {
 
     private static final Logger LOG = LoggerFactory.getLogger(GrpcEncoding.class);
@@ -25,7 +25,7 @@ final class GrpcEncoding implements CallEncoding {
     private final AsciiString contentType;
 
     /**
-     * @param json whether messages are JSON instead of protobuf or wrappers
+     * @param json whether messages are JSON; otherwise they are protobuf or Triple's wrappers
      * @param contentType the content type of answers
      */
     GrpcEncoding(TripleCodecs codecs, boolean json, AsciiString contentType) {
@@ -71,7 +71,7 @@ final class GrpcEncoding implements CallEncoding {
 
     private static boolean isValue(MethodDescriptor only, Route route, byte[] bytes, int length) {
         return only.payload() == Payload.JAVA
-                && only.service() == route.service() // not a built-in method
+                && only.service() == route.service() // the method is not a built-in one
                 && ValueMessages.isRequest(bytes, 0, length, only.parameters().size());
     }
 
@@ -91,7 +91,7 @@ final class GrpcEncoding implements CallEncoding {
         });
     }
 
-    /** The head of an answer. */
+    /** Returns the headers of an answer. */
     Http2Headers head(boolean compressed) {
         Http2Headers head = GrpcHeaders.head(contentType);
         if (compressed) {
@@ -130,8 +130,8 @@ final class GrpcEncoding implements CallEncoding {
     }
 
     /**
-     * Answers a unary call with a Java exception. Callers of Triple expect a marked answer (docs/wire-protocol.md 3.6);
-     * callers with plain gRPC do not know the mark.
+     * Answers a unary call with a Java exception. Triple clients need a header that marks the message as an exception
+     * (docs/wire-protocol.md 3.6). Plain gRPC clients do not know this header, so they receive only a status.
      */
     @Override
     public @Nullable HttpWrite wholeFailure(

@@ -7,7 +7,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.transport.ServiceLookup;
 
-/** gRPC on HTTP/2, including Triple: framed messages and trailers (docs/wire-protocol.md 3). Stateless. */
+/** gRPC over HTTP/2, including Triple: messages with a prefix, and trailers (docs/wire-protocol.md 3). Stateless. */
 final class GrpcForm implements HttpForm {
 
     private final GrpcEncoding encoding;

@@ -18,7 +18,10 @@ final class GrpcHeaders {
     static final AsciiString GRPC = AsciiString.cached("application/grpc");
     static final AsciiString GRPC_PROTO = AsciiString.cached("application/grpc+proto");
     static final AsciiString GRPC_JSON = AsciiString.cached("application/grpc+json");
-    /** The content type that dubbo-go uses for Triple's wrappers. It accepts no other content type in an answer. */
+    /**
+     * The content type of dubbo-go for Triple's wrappers. A dubbo-go client accepts no other content type in the
+     * answer.
+     */
     static final AsciiString GRPC_HESSIAN2 = AsciiString.cached("application/grpc+hessian2");
 
     static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
@@ -31,11 +34,11 @@ final class GrpcHeaders {
     static final AsciiString GROUP = AsciiString.cached("tri-service-group");
     static final AsciiString VERSION = AsciiString.cached("tri-service-version");
     static final AsciiString EXCEPTION = AsciiString.cached("tri-exception-code");
-    static final AsciiString BUSINESS = AsciiString.cached("3"); // see docs/wire-protocol.md 8.1
+    static final AsciiString BUSINESS = AsciiString.cached("3"); // specified in docs/wire-protocol.md 8.1
 
     /**
-     * The header that says whether the method of a failed call ran. If it did not, the call may be sent to another
-     * server.
+     * The header that states whether the method of a failed call ran. If the method did not run, the call may be sent
+     * to another server.
      */
     private static final AsciiString EXECUTED = AsciiString.cached("tern-executed");
 
@@ -48,14 +51,14 @@ final class GrpcHeaders {
 
     private GrpcHeaders() {}
 
-    /** Adds the information whether a failed call was executed, if it is known. */
+    /** Adds the header that states whether a failed call was executed, if this is known. */
     static void tellExecuted(Http2Headers head, Executed executed) {
         if (executed != Executed.MAYBE) {
             head.set(EXECUTED, executed == Executed.YES ? YES : NO);
         }
     }
 
-    /** Reads from the headers of an answer whether the call was executed. */
+    /** Returns whether the call was executed, according to the headers of an answer. */
     static Executed executed(Function<AsciiString, @Nullable CharSequence> head) {
         CharSequence told = head.apply(EXECUTED);
         if (told == null) {

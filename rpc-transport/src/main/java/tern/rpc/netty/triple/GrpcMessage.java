@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** The header {@code grpc-message}: UTF-8, percent-encoded (docs/wire-protocol.md 3.6). */
+/** Encodes and decodes the header {@code grpc-message}: UTF-8, percent-encoded (docs/wire-protocol.md 3.6). */
 final class GrpcMessage {
 
     private static final int MAX_ENCODED = 1 << 10;
@@ -13,7 +13,7 @@ final class GrpcMessage {
 
     private GrpcMessage() {}
 
-    /** Encodes the text. Characters beyond 1 KiB are left out. */
+    /** Encodes the text. Omits the end of the text if the encoded text would exceed 1 KiB. */
     static String encode(String text) {
         StringBuilder encoded = new StringBuilder(Math.min(MAX_ENCODED, text.length() + 16));
         int index = 0;
@@ -34,7 +34,10 @@ final class GrpcMessage {
         return encoded.toString();
     }
 
-    /** Whether the character needs no escape. A plus sign is escaped, because Dubbo's consumers read it as a space. */
+    /**
+     * Whether the character needs no escape. The plus sign needs one, because Dubbo's consumers decode a plus sign as a
+     * space.
+     */
     private static boolean isPlain(int character) {
         return character >= 0x20 && character <= 0x7E && character != '%' && character != '+';
     }
@@ -46,9 +49,9 @@ final class GrpcMessage {
     }
 
     /**
-     * Decodes the text. Never fails: an invalid escape is left unchanged.
+     * Decodes the text. Never throws an exception; an invalid escape is left unchanged.
      *
-     * @param value the header as it is read, with one character per byte
+     * @param value the header value, with one character per byte
      */
     static String decode(CharSequence value) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(value.length());
@@ -74,7 +77,9 @@ final class GrpcMessage {
         return high < 0 || low < 0 ? -1 : high << 4 | low;
     }
 
-    /** Decodes the bytes as text. Dubbo's providers sometimes write Latin-1. */
+    /**
+     * Decodes the bytes as UTF-8, or as Latin-1 if they are not valid UTF-8. Dubbo's providers sometimes write Latin-1.
+     */
     private static String text(byte[] bytes) {
         try {
             return StandardCharsets.UTF_8

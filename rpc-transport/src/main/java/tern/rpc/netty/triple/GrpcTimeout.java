@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.util.AsciiString;
 import java.util.concurrent.TimeUnit;
 
-/** The header {@code grpc-timeout}: at most eight digits and a unit (docs/wire-protocol.md 3.2). */
+/** Encodes and decodes the header {@code grpc-timeout}: at most eight digits and a unit (docs/wire-protocol.md 3.2). */
 final class GrpcTimeout {
 
     private static final int MAX_DIGITS = 8;
@@ -13,7 +13,7 @@ final class GrpcTimeout {
     private GrpcTimeout() {}
 
     /**
-     * @return nanoseconds, at most a year
+     * @return the timeout in nanoseconds, at most a year
      * @throws IllegalArgumentException if the text is invalid; the message gives the reason
      */
     static long parseNanos(CharSequence text) {
@@ -48,8 +48,8 @@ final class GrpcTimeout {
     }
 
     /**
-     * Rounds the time down by less than a thousandth, so that successive calls with the same deadline have the same
-     * text, such as 2999 milliseconds for three seconds.
+     * Rounds the time down by less than a thousandth. Successive calls with the same deadline then have the same text,
+     * such as 2999 milliseconds for three seconds.
      */
     static long rounded(long nanos) {
         long grain = 1;
@@ -59,7 +59,7 @@ final class GrpcTimeout {
         return nanos - nanos % grain;
     }
 
-    /** The time in the smallest unit that needs fewer than nine digits; at least one nanosecond. */
+    /** Formats the time in the smallest unit in which it has at most eight digits. The minimum is one nanosecond. */
     static AsciiString format(long nanos) {
         if (nanos < MAX_SENT) {
             return text(Math.max(1, nanos), 'n');
@@ -74,7 +74,7 @@ final class GrpcTimeout {
         if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
-        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // enough for every long
+        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // sufficient for every long value
     }
 
     private static AsciiString text(long amount, char unit) {

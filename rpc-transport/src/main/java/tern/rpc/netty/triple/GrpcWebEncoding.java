@@ -12,13 +12,13 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
-/** The messages and answers of gRPC-Web. Stateless. */
+/** The messages and answers of gRPC-Web calls. Stateless. */
 final class GrpcWebEncoding implements CallEncoding {
 
     static final String BINARY = "application/grpc-web";
     static final String TEXT = "application/grpc-web-text";
 
-    /** The flag of the frame with the trailers (gRPC-Web protocol, docs/wire-protocol.md 3.12). */
+    /** The flag of the frame that contains the trailers (docs/wire-protocol.md 3.12, from the gRPC-Web protocol). */
     private static final int TRAILERS = 0x80;
 
     private final TripleCodecs codecs;
@@ -26,8 +26,8 @@ final class GrpcWebEncoding implements CallEncoding {
     private final boolean text;
 
     /**
-     * @param suffix of the content type: {@code +json}, {@code +proto} or nothing
-     * @param text whether answers are in base64
+     * @param suffix the suffix of the content type: {@code +json}, {@code +proto} or empty
+     * @param text whether answers are sent in base64
      */
     GrpcWebEncoding(TripleCodecs codecs, String suffix, boolean text) {
         this.codecs = codecs;
@@ -45,7 +45,7 @@ final class GrpcWebEncoding implements CallEncoding {
         return "grpc-web";
     }
 
-    /** The metadata without the headers of the browser's library. */
+    /** Returns the application metadata, without the headers that the client library of the browser adds. */
     @Override
     public Metadata metadata(Http2Headers head) {
         Metadata metadata = TripleMetadata.read(head);
@@ -74,14 +74,14 @@ final class GrpcWebEncoding implements CallEncoding {
     }
 
     /**
-     * The frame as it is sent. In text mode every part is encoded separately, so that it can be decoded when it
-     * arrives.
+     * Returns the bytes to send for a frame. In text mode, each frame is encoded separately, so that the client can
+     * decode it as soon as it arrives.
      */
     private byte[] travelling(byte[] frame) {
         return text ? Base64.getEncoder().encode(frame) : frame;
     }
 
-    /** The head of an answer. */
+    /** Returns the headers of an answer. */
     Http2Headers head(boolean compressed) {
         Http2Headers head = new DefaultHttp2Headers(false, 4)
                 .status(GrpcHeaders.OK)

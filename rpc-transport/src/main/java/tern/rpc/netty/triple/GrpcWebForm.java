@@ -15,7 +15,7 @@ import tern.rpc.transport.ServiceLookup;
 
 /**
  * gRPC-Web (docs/wire-protocol.md 3.12): gRPC for clients that cannot read trailers. The last frame of the body
- * contains the trailers. Base64 is for clients that cannot read bytes either. Stateless.
+ * contains the trailers. Clients that cannot read binary data use base64. Stateless.
  */
 final class GrpcWebForm implements HttpForm {
 
@@ -32,7 +32,7 @@ final class GrpcWebForm implements HttpForm {
         this.inText = new GrpcWebEncoding(codecs, suffix, true);
     }
 
-    /** One instance for each content type. */
+    /** Creates one instance for each content type. */
     static Map<AsciiString, GrpcWebForm> all(TripleCodecs codecs) {
         Map<AsciiString, GrpcWebForm> all = new HashMap<>();
         for (String suffix : new String[] {"", "+proto", "+json"}) {
@@ -42,7 +42,9 @@ final class GrpcWebForm implements HttpForm {
         return all;
     }
 
-    /** The encoding of answers. It is base64 if the request is in base64, or if the caller asks for it. */
+    /**
+     * Returns the encoding of answers. Answers are in base64 if the request is in base64 or the caller asks for base64.
+     */
     private GrpcWebEncoding encoding(Http2Headers request) {
         CharSequence accepted = request.get("accept");
         return text || (accepted != null && AsciiString.of(accepted).startsWith(GrpcWebEncoding.TEXT))

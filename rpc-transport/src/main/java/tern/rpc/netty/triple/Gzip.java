@@ -14,10 +14,13 @@ import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Compresses and decompresses whole messages in the gzip format (RFC 1952). Reuses a few coders. Thread-safe. */
+/**
+ * Compresses and decompresses whole messages in the gzip format (RFC 1952). Reuses a limited number of deflaters and
+ * inflaters. Thread-safe.
+ */
 final class Gzip {
 
-    /** The name in {@code grpc-encoding}. */
+    /** The value of {@code grpc-encoding} for gzip. */
     static final String NAME = "gzip";
 
     private static final int HEADER_BYTES = 10;
@@ -31,26 +34,27 @@ final class Gzip {
     private static final int FLAG_COMMENT = 0x10;
     private static final int RESERVED_FLAGS = 0xE0;
 
-    /** The ratio is not limited for messages up to this decompressed size. */
+    /** The ratio is not limited until the decompressed size exceeds this number of bytes. */
     private static final int FREE_BYTES = 1 << 20;
 
     private final int mostRatio;
     private final Pool<Deflating> deflaters = new Pool<>(Deflating::new);
     private final Pool<Inflating> inflaters = new Pool<>(Inflating::new);
 
-    /** Creates a codec without a limit for the ratio. */
+    /** Creates a codec without a maximum ratio. */
     Gzip() {
         this(Integer.MAX_VALUE);
     }
 
     /**
-     * @param mostRatio the maximum ratio of decompressed to compressed bytes for messages above 1 MiB
+     * @param mostRatio the maximum ratio of decompressed to compressed bytes for messages whose decompressed size
+     *     exceeds 1 MiB
      */
     Gzip(int mostRatio) {
         this.mostRatio = mostRatio;
     }
 
-    /** Appends the compressed bytes. */
+    /** Compresses the bytes and appends the result to the buffer. */
     void compress(byte[] bytes, int offset, int length, OutputBuffer out) {
         out.write(HEADER, 0, HEADER_BYTES);
         Deflating deflating = deflaters.take();
@@ -67,27 +71,25 @@ final class Gzip {
     }
 
     /**
-     * Appends the decompressed bytes.
+     * Decompresses the bytes and appends the result to the buffer.
      *
-     * @param out the buffer, with the limit of the message
+     * @param out the buffer, whose limit is the maximum size of the message
      * @throws RpcException RESOURCE_EXHAUSTED if the limit of the buffer is exceeded, or if there are more than 1 MiB
      *     and the ratio exceeds its maximum
-     * @throws SerializationException if the bytes are not in the gzip format
+     * @throws SerializationException if the bytes are not valid gzip
      */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {
         decompress(bytes, offset, length, out, null);
     }
 
-    /**
-     * @param unpacked called before each piece; null if nothing is counted
-     */
+    /** @param unpacked called before each piece is decompressed; null to count nothing */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out, @Nullable UnpackedRequest unpacked) {
         int end = offset + length;
         int position = offset;
         long most = out.position() + Math.max(FREE_BYTES, (long) mostRatio * length);
         Inflating inflating = inflaters.take();
         try {
-            do { // there is usually one member, but more are allowed
+            do { // a message usually has one gzip member, but more are allowed
                 int first = out.position();
                 int start = headerEnd(bytes, position, end);
                 position = end - inflating.decompress(bytes, start, end - start, out, most, unpacked);
@@ -202,7 +204,7 @@ final class Gzip {
         private final Inflater inflater = new Inflater(true);
         private final byte[] piece = new byte[PIECE_BYTES];
 
-        /** @return the number of remaining bytes */
+        /** @return the number of compressed bytes that remain after the gzip member */
         int decompress(
                 byte[] bytes, int offset, int length, OutputBuffer out, long most, @Nullable UnpackedRequest unpacked)
                 throws DataFormatException, RatioException {
@@ -235,19 +237,19 @@ final class Gzip {
         }
     }
 
-    /** Thrown if the message has more decompressed bytes than the ratio permits. */
+    /** Thrown if the ratio of decompressed to compressed bytes exceeds its maximum. */
     private static final class RatioException extends Exception {
         private static final long serialVersionUID = 1L;
     }
 
-    /** An object that owns memory outside the heap. */
+    /** An object with memory outside the heap. */
     private interface Reusable {
         void reset();
 
         void end();
     }
 
-    /** Keeps a limited number of objects. Further objects are released. */
+    /** Keeps up to a fixed number of unused objects for reuse. Releases the memory of further objects. */
     private static final class Pool<T extends Reusable> {
 
         private static final int SLOTS = 16;

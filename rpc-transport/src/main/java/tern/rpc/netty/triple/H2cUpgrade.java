@@ -10,8 +10,8 @@ import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.http1.Http1Head;
 
 /**
- * A request of HTTP/1.1 that upgrades the connection to HTTP/2. When the request is complete, it becomes the first
- * stream (RFC 7540, 3.2). Confined to the event loop.
+ * An HTTP/1.1 request that upgrades the connection to HTTP/2. When the request is complete, it becomes the first stream
+ * (RFC 7540, 3.2). Confined to the event loop.
  */
 final class H2cUpgrade {
 
@@ -24,9 +24,7 @@ final class H2cUpgrade {
         this.settings = settings;
     }
 
-    /**
-     * @param piece a piece of the body; owned by this object
-     */
+    /** @param piece a piece of the body; this method releases it or keeps it for the upgrade */
     void add(ByteBuf piece, ChannelHandlerContext context) {
         body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
     }
@@ -37,16 +35,16 @@ final class H2cUpgrade {
     }
 
     /**
-     * Replaces the handler of this context by HTTP/2 after the request is complete.
+     * Replaces this context's handler with the HTTP/2 handlers, after the request is complete.
      *
-     * @param rest the bytes after the request, which are HTTP/2; owned by this object
+     * @param rest the bytes that follow the request, already HTTP/2; this method passes them on or releases them
      */
     Http2ServerHandler start(
             ChannelHandlerContext context, ServerConnection connection, HttpRequests requests, ByteBuf rest) {
         context.writeAndFlush(ByteBufUtil.writeAscii(
                 context.alloc(), "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"));
         Http2ServerHandler http2 = Http2ServerHandler.of(connection, requests);
-        context.pipeline().remove(JoinedWrites.class); // the pipeline of HTTP/2 adds another one
+        context.pipeline().remove(JoinedWrites.class); // the HTTP/2 pipeline adds its own instance
         context.pipeline().replace(context.handler(), null, http2);
         ByteBuf whole = body;
         body = Unpooled.EMPTY_BUFFER;

@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 
-/** Reads the headers of a request that all protocols use. */
+/** Reads request headers that all protocols use. */
 final class HeadFields {
 
     static final AsciiString REST_GROUP = AsciiString.cached("rest-service-group");
@@ -11,7 +11,7 @@ final class HeadFields {
 
     private HeadFields() {}
 
-    /** The content type without parameters; empty if there is none. */
+    /** Returns the content type without parameters; an empty string if the request has no content type. */
     static AsciiString mediaType(Http2Headers head) {
         CharSequence value = head.get("content-type");
         if (value == null) {

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The header {@code tri-header-convert}. It contains the original spelling of header names: a URL-encoded JSON object
- * from lower-case names to original names (docs/wire-protocol.md 3.3).
+ * The header {@code tri-header-convert}, which contains the original spelling of header names: a URL-encoded JSON
+ * object that maps lower-case names to original names (docs/wire-protocol.md 3.3).
  */
 final class HeaderCase {
 
@@ -18,9 +18,7 @@ final class HeaderCase {
 
     private HeaderCase() {}
 
-    /**
-     * @param names original names by lower-case name; no name needs an escape in JSON
-     */
+    /** @param names the original names by lower-case name; the names must not need an escape in JSON */
     static String encode(Map<String, String> names) {
         StringBuilder json = new StringBuilder("{");
         names.forEach((lower, original) -> json.append(json.length() == 1 ? "\"" : ",\"")
@@ -32,8 +30,8 @@ final class HeaderCase {
     }
 
     /**
-     * Decodes the names. Never fails; invalid input gives no names. The two names of a pair may differ only in the case
-     * of ASCII letters.
+     * Decodes the names. Invalid input gives an empty or incomplete map, never an exception. Skips a pair whose names
+     * differ in more than the case of ASCII letters.
      */
     static Map<String, String> decode(CharSequence value) {
         Map<String, String> names = new HashMap<>();
@@ -66,7 +64,7 @@ final class HeaderCase {
             this.json = json;
         }
 
-        /** The next string; null at the end. */
+        /** Returns the next string; null at the end. */
         @Nullable
         String next() {
             int start = json.indexOf('"', position) + 1;

@@ -13,16 +13,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A header table that both ends of a connection keep (RFC 7541), with only the features that Tern's requests need. A
- * field is added at its second use, and then takes one or two bytes. Values that differ between calls are never added.
- * No entry is evicted: a full table is replaced by an empty one, at a limited rate. Confined to the event loop.
+ * The encoder's part of the HPACK dynamic table (RFC 7541), with only the features that Tern's requests need. A field
+ * is added when it is used for the second time, and from then on takes one or two bytes. Values that differ between
+ * calls are never added. Entries are not evicted one by one: a full table is cleared, but only after 10,000 blocks.
+ * Confined to the event loop.
  */
 final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
 
-    /** The size of an entry in addition to its texts (RFC 7541, 4.1). */
+    /** The size of an entry in addition to its name and value (RFC 7541, 4.1). */
     private static final int ENTRY_BYTES = 32;
 
-    /** The initial table size of peers (RFC 9113, 6.5.2). It is also the maximum that is used. */
+    /** The initial table size of peers (RFC 9113, 6.5.2). The encoder never uses more. */
     private static final int MAX_TABLE_BYTES = 4 << 10;
 
     /** The number of entries in the static table (RFC 7541, appendix A). */
@@ -33,7 +34,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private static final int MAX_SEEN = 1 << 6;
     private static final int MIN_SEEN = 8;
 
-    /** Minimum number of blocks before a full table is replaced. */
+    /** A full table is cleared only after this number of header blocks. */
     private static final int BLOCKS_OF_A_TABLE = 10_000;
 
     private static final Map<AsciiString, Integer> STATIC_NAMES = new HashMap<>();
@@ -51,17 +52,18 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     // These arrays grow on demand, because most connections need few entries.
     private @Nullable AsciiString[] names = new @Nullable AsciiString[MIN_ENTRIES];
     private @Nullable AsciiString[] values = new @Nullable AsciiString[MIN_ENTRIES];
-    private short[] places = new short[2 * MIN_ENTRIES]; // number of an entry plus one, indexed by hash
-    private int[] seen = new int[MIN_SEEN]; // hashes of fields that were recently used once
+    // entry numbers plus one, indexed by hash; 0 for an empty place
+    private short[] places = new short[2 * MIN_ENTRIES];
+    private int[] seen = new int[MIN_SEEN]; // hashes of fields that were used once recently
     private int nextSeen;
     private int entries;
     private int bytes;
-    private int blocks; // number of blocks since the table was emptied
-    private int timeoutName = -1; // index of an entry with the name of the timeout header
+    private int blocks; // number of header blocks since the table was last cleared
+    private int timeoutName = -1; // index of an entry with the name of the timeout header; -1 if there is no such entry
     private int capacity = MAX_TABLE_BYTES;
     private long settled = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
     private long listBytes = Long.MAX_VALUE;
-    private boolean emptied; // whether the next block must announce the new size
+    private boolean emptied; // true if the next header block must announce that the table was cleared
 
     @Override
     public Http2HeadersEncoder.Configuration configuration() {
@@ -108,7 +110,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         }
     }
 
-    /** Starts a block. */
+    /** Begins a header block. */
     void begin(ByteBuf out) {
         blocks++;
         if (emptied) {
@@ -120,7 +122,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         }
     }
 
-    /** Writes a field of the block. It takes at most 20 bytes in addition to its texts. */
+    /** Writes a field of the header block. The field takes at most 20 bytes in addition to its name and value. */
     void write(ByteBuf out, AsciiString name, AsciiString value) {
         if (name.equals(GrpcHeaders.TIMEOUT)) {
             writeTimeout(out, value);
@@ -161,7 +163,9 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         return name.hashCode() * 31 + value.hashCode();
     }
 
-    /** Writes the timeout. Only its name is added to the table, because the remaining time differs between calls. */
+    /**
+     * Writes the timeout header. Only its name is added to the table, because the remaining time differs between calls.
+     */
     private void writeTimeout(ByteBuf out, AsciiString value) {
         if (timeoutName >= 0) {
             Http2Frames.number(out, Http2Frames.NOT_REMEMBERED, 4, index(timeoutName));
@@ -183,7 +187,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         Http2Frames.text(out, value);
     }
 
-    /** The index of an entry on the wire. The newest entry is the first. */
+    /** Returns the HPACK index of an entry. The newest entry has the lowest index. */
     private int index(int entry) {
         return STATIC + entries - entry;
     }
@@ -192,7 +196,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int size = name.length() + value.length() + ENTRY_BYTES;
         if (entries == MAX_ENTRIES || bytes + size > capacity) {
             if (blocks > BLOCKS_OF_A_TABLE) {
-                empty(); // takes effect in the next block, because this block may refer to the table
+                empty(); // takes effect in the next block, because the current block may refer to entries
             }
             return false;
         }
@@ -216,7 +220,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         for (int entry = 0; entry < entries; entry++) {
             AsciiString name = Objects.requireNonNull(names[entry]);
             AsciiString value = Objects.requireNonNull(values[entry]);
-            if (entry != timeoutName) { // this entry is never found by its value
+            if (entry != timeoutName) { // the timeout entry is used only for its name
                 places[place(hash(name, value), name, value)] = (short) (entry + 1);
             }
         }
@@ -233,7 +237,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         emptied = true;
     }
 
-    /** The place of the entry, or the free place that it would get. */
+    /** Returns the place of the entry in the hash table, or the free place where it would be stored. */
     private int place(int hash, AsciiString name, AsciiString value) {
         int place = (hash ^ hash >>> 16) & (places.length - 1);
         while (places[place] != 0) {

@@ -4,25 +4,25 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * A mistake in a request that stays hidden until the authorizers have agreed, because it might reveal which services
- * are exported. Thread-safe.
+ * An error in a request that is reported only after all authorizers have allowed the call, because it might reveal
+ * which services are exported. Thread-safe.
  */
 final class HiddenMistake {
 
     private volatile @Nullable RpcException fault;
-    // the format in which the mistake is reported; null if the call itself reports it
+    // the format in which the error is reported; null for the call's own format
     private volatile @Nullable HttpForm teller;
-    // the format of refusals before the mistake is revealed; null for the call's own format
+    // the format in which refusals by authorizers are reported; null for the call's own format
     private volatile @Nullable HttpForm strangersForm;
     private volatile boolean admitted;
 
-    /** Sets the mistake and its format. */
+    /** Sets the error and the format in which it is reported. */
     void set(RpcException mistake, HttpForm form) {
         fault = mistake;
         teller = form;
     }
 
-    /** Adds a mistake that the call itself reports, unless there already is one. */
+    /** Adds an error that is reported in the call's own format, unless an error is already set. */
     void add(RpcException mistake) {
         if (fault == null) {
             fault = mistake;
@@ -33,15 +33,15 @@ final class HiddenMistake {
         return fault != null;
     }
 
-    /** Sets another format for refusals by authorizers. */
+    /** Sets the format in which refusals by authorizers are reported. */
     void refusesStrangersLike(HttpForm form) {
         strangersForm = form;
     }
 
     /**
-     * Called when the authorizers have agreed.
+     * Called when all authorizers have allowed the call.
      *
-     * @throws RpcException the mistake, if there is one
+     * @throws RpcException the error, if one is set
      */
     void reveal() {
         admitted = true;
@@ -51,7 +51,7 @@ final class HiddenMistake {
         }
     }
 
-    /** The format in which a failure is reported; null for the call's own format. */
+    /** Returns the format in which a failure is reported; null for the call's own format. */
     @Nullable
     HttpForm teller(RpcException failure) {
         return failure == fault ? teller : admitted ? null : strangersForm;

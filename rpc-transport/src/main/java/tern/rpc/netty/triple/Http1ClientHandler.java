@@ -17,7 +17,9 @@ import tern.rpc.netty.Connection;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** The client's end of an HTTP/1.1 connection, with one exchange at a time. Confined to the event loop. */
+/**
+ * Handles the client side of an HTTP/1.1 connection, which transmits one call at a time. Confined to the event loop.
+ */
 final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
 
     private static final String UNASKED = "the server sent an answer without a request";
@@ -25,7 +27,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
     private final Connection connection;
     private final AnswerReader answers;
     private @Nullable EventLoop loop;
-    private @Nullable JsonRequest request; // the request that has no answer yet
+    private @Nullable JsonRequest request; // the request whose answer is not complete
     private ByteBuf unread = Unpooled.EMPTY_BUFFER;
 
     Http1ClientHandler(Connection connection, AnswerReader answers) {
@@ -33,7 +35,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         this.answers = answers;
     }
 
-    /** Returns the handler of an open channel. */
+    /** Returns the handler of a channel. */
     static Http1ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.pipeline().get(Http1ClientHandler.class));
     }
@@ -50,7 +52,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         request = begun;
     }
 
-    /** Keeps the time limit of the answer although its caller does not wait for it. */
+    /** Closes the connection if a one-way call has no answer at its deadline, although its caller does not wait. */
     void endsUnheard(PendingCall call) {
         long id = call.id();
         Deadline deadline = call.call().deadline();
@@ -64,7 +66,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         return Objects.requireNonNull(loop);
     }
 
-    /** The caller no longer waits for the answer. */
+    /** Closes the connection if it transmits this call, whose caller no longer waits for the answer. */
     void abandon(long id) {
         JsonRequest awaited = request;
         if (awaited != null && awaited.pending().id() == id) {
@@ -110,7 +112,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         boolean surplus = unread.isReadable();
         boolean reusable = answers.keepsAlive() && !surplus;
         if (reusable) {
-            // called before the answer is delivered, so that an immediate next call finds the connection free
+            // called before the answer is delivered, so that an immediate next call can use the connection
             connection.released();
         }
         if (!answered.pending().isOneWay()) {

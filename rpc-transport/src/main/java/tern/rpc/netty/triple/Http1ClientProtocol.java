@@ -29,16 +29,16 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The client of JSON over HTTP/1.1 (docs/wire-protocol.md 4), for networks whose proxies allow only HTTP/1.1. A
- * connection carries one request and one answer at a time. There are no streams, and exceptions arrive as code and
- * text. Thread-safe.
+ * The client of JSON over HTTP/1.1 (docs/wire-protocol.md 4), for networks whose proxies support only HTTP/1.1. A
+ * connection transmits one call at a time. Streams are not supported, and exceptions arrive as a code and a text.
+ * Thread-safe.
  */
 public final class Http1ClientProtocol implements ClientProtocol {
 
-    /** The name in an address: {@code http://host:port}. */
+    /** The name of the protocol as the scheme of an address: {@code http://host:port}. */
     public static final String NAME = "http";
 
-    /** Larger bodies are sent without being copied. */
+    /** Bodies above this size are sent without being copied. */
     private static final int JOINED_BYTES = 16 << 10;
 
     private final TripleCodecs codecs;
@@ -46,9 +46,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
     private record HeadKey(ServiceKey service, MethodDescriptor method, String application, Endpoint endpoint) {}
 
-    /**
-     * @param codecs must support JSON; otherwise no reference can be prepared
-     */
+    /** @param codecs the codecs of messages; if they do not support JSON, no reference can be prepared */
     public Http1ClientProtocol(TripleCodecs codecs) {
         this.codecs = codecs;
     }
@@ -86,7 +84,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
         }
     }
 
-    /** Accepts first bytes of unknown protocols, which the parser of answers then rejects. */
+    /** Accepts first bytes of unknown protocols, which the parser of answers rejects later. */
     @Override
     public Match answersSo(ByteBuf first) {
         if (!first.isReadable()) {
@@ -130,7 +128,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
                 pending, connection, encode(pending.call(), connection.endpoint(), connection.settings()));
     }
 
-    /** Encodes the head and the body. They are one piece if they are small. */
+    /** Encodes the headers and the body: as one array if the body is small, otherwise as two. */
     private byte[][] encode(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
         byte[] body = codecs.bare(
                 settings.maxRequestBytes(),
@@ -166,7 +164,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
                 StatusCode.UNIMPLEMENTED, call + ": the protocol " + NAME + " has no streams", Executed.NO);
     }
 
-    /** Closes the connection, because there is no other way to cancel a call at the server. */
+    /** Closes the connection, because the client cannot cancel a call at the server in any other way. */
     @Override
     public WriteCommand abandon(PendingCall call, Connection connection) {
         long id = call.id();
@@ -183,7 +181,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
         };
     }
 
-    /** Creates a request without an effect that every server answers. Used on connections without calls. */
+    /** Creates a request that has no effect and that every server answers. Sent only on connections without calls. */
     @Override
     public WriteCommand ping(Connection connection) {
         byte[] request = ("OPTIONS * HTTP/1.1\r\nhost: " + connection.endpoint() + "\r\ncontent-length: 0\r\n\r\n")

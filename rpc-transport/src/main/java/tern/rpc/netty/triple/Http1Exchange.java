@@ -17,13 +17,13 @@ import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.http1.Http1Head;
 
-/** An exchange on a connection of HTTP/1.x. Fields are confined to the event loop. */
+/** A request and its answer on an HTTP/1.x connection. Fields are confined to the event loop. */
 final class Http1Exchange extends HttpExchange {
 
     private static final AsciiString OK_LINE = AsciiString.cached("HTTP/1.1 200 OK\r\n");
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
 
-    /** Larger parts are passed to the socket without being copied. */
+    /** Parts above this size are passed to the socket without being copied. */
     private static final int COPIED_BYTES = 4 << 10;
 
     private final Http1ServerHandler handler;
@@ -51,7 +51,7 @@ final class Http1Exchange extends HttpExchange {
         try {
             handler.execute(task);
         } catch (RejectedExecutionException e) {
-            // the event loops have ended, and so has this exchange
+            // the event loops have terminated, so this exchange has ended
         }
     }
 
@@ -70,7 +70,7 @@ final class Http1Exchange extends HttpExchange {
         return !ended && handler.context().channel().isWritable();
     }
 
-    /** Whether the whole answer was written. */
+    /** Whether the answer was written completely. */
     boolean isAnswered() {
         return ended;
     }

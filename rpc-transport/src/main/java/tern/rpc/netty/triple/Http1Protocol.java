@@ -10,7 +10,7 @@ import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
-/** HTTP/1.x at a server, with an upgrade to HTTP/2. Thread-safe. */
+/** The server side of HTTP/1.x, including the upgrade to HTTP/2. Thread-safe. */
 public final class Http1Protocol implements ServerProtocol {
 
     private static final String NAME = "http";
@@ -23,7 +23,7 @@ public final class Http1Protocol implements ServerProtocol {
             AsciiString.cached("PATCH "),
             AsciiString.cached("DELETE "),
             AsciiString.cached("OPTIONS "),
-            AsciiString.cached("TRACE "), // rejected with an explanation
+            AsciiString.cached("TRACE "), // accepted here so that the server can reject it with an explanation
             AsciiString.cached("CONNECT "));
 
     private final TripleCodecs codecs;

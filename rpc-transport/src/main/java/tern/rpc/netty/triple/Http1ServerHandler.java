@@ -22,16 +22,16 @@ import tern.rpc.netty.http1.Http1HeadReader;
 import tern.rpc.netty.http1.Http1Violation;
 
 /**
- * The server's end of an HTTP/1.x connection. It serves one request at a time. Pipelined requests stay unread until the
- * previous answer is written, so answers keep the order of the requests. Confined to the event loop, except {@link
- * #execute}.
+ * Handles the server side of an HTTP/1.x connection. Serves one request at a time. Pipelined requests stay in the
+ * buffer until the previous answer is written, so that answers have the order of the requests. Confined to the event
+ * loop, except {@link #execute}.
  */
 final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http1ServerHandler.class);
 
     /**
-     * Maximum number of bytes that are read in advance: body bytes that the call does not take yet, and pipelined
+     * Maximum number of bytes that are read in advance: of body bytes that the call has not consumed, and of pipelined
      * requests.
      */
     private static final int READ_AHEAD_BYTES = 64 << 10;
@@ -43,12 +43,13 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private @Nullable ChannelHandlerContext context;
     private ByteBuf unread = Unpooled.EMPTY_BUFFER;
     private @Nullable Http1Exchange exchange; // the exchange being served
-    private @Nullable H2cUpgrade upgrade; // the request that is being upgraded to HTTP/2, if any
+    private @Nullable H2cUpgrade upgrade; // the request that is being upgraded to HTTP/2; null if there is no upgrade
     private Http1Body body = new Http1Body(0); // the body of the current request
     private int held; // number of body bytes that the call has not consumed
-    private boolean waitsForContinue; // the client waits for 100 (Continue) before it sends the body
+    private boolean waitsForContinue; // true while the client waits for 100 (Continue) before it sends the body
     private boolean draining;
-    private boolean broken; // true if the next bytes are invalid, so that the connection is closed after the answer
+    // true if the following bytes are invalid, so the connection must be closed after the answer
+    private boolean broken;
     private boolean closing; // true if later bytes are dropped
     private boolean reading;
 
@@ -91,7 +92,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         readOn();
     }
 
-    /** Handles the unread bytes as far as possible. */
+    /** Processes the unread bytes until more bytes are needed or reading must wait. */
     private void readOn() {
         if (reading || closing) {
             return;
@@ -99,7 +100,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         reading = true;
         try {
             while (!closing && !broken && readNext()) {
-                // loops until no further bytes can be handled
+                // the condition does all the work
             }
         } catch (Http1Violation e) {
             refuse(e);
@@ -114,14 +115,12 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         connection.wantsBytes(closing || (held <= READ_AHEAD_BYTES && unread.readableBytes() <= READ_AHEAD_BYTES));
     }
 
-    /** Schedules the handling of further bytes after the current step. */
+    /** Schedules the processing of further bytes after the current task. */
     private void readOnLater() {
         context().executor().execute(this::readOn);
     }
 
-    /**
-     * @return whether something was handled, so that another step may be possible
-     */
+    /** @return whether bytes were processed, so that further bytes may be processed */
     private boolean readNext() {
         if (upgrade != null) {
             return readUpgrade(upgrade);
@@ -152,7 +151,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // otherwise the request is already answered, and the body is not needed
+        } else if (begun.call() != null) { // without a call, the request is already answered and the body is not needed
             sendContinue();
         }
         return true;
@@ -230,13 +229,16 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     /**
      * Whether the connection must be closed after the answer.
      *
-     * @param end whether the end of the answer is being written
+     * @param end whether the answer is complete
      */
     boolean mustClose(boolean end) {
         return draining || broken || (end && !isRestBearable());
     }
 
-    /** Whether the rest of an answered request is short enough to be read and discarded. */
+    /**
+     * Whether the rest of an answered request is so short that it is read and dropped instead of closing the
+     * connection.
+     */
     private boolean isRestBearable() {
         return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));
     }
@@ -251,7 +253,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             close();
             connection.closeWhenWritten();
         } else if (!body.isEnded()) {
-            readOnLater(); // reads and discards the rest of the body
+            readOnLater(); // reads and drops the rest of the body
         } else {
             next();
             if (unread.isReadable()) {
@@ -260,7 +262,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Called when the peer has taken a part of an answer. */
+    /** Called when the peer has read a part of an answer. */
     void taken() {
         if (exchange == null && unread.isReadable()) {
             readOn();
@@ -286,7 +288,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         connection.wantsBytes(true);
     }
 
-    /** Called when the answer cannot be sent or completed. */
+    /** Called when the answer cannot be sent or cannot be completed. */
     void abandon(Http1Exchange of) {
         if (of == exchange) {
             context().close();
@@ -304,7 +306,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (current == null) {
-            write(violation); // otherwise an answer was already sent, and these bytes were the rest of its request
+            write(violation); // otherwise the request was already answered, and the invalid bytes belong to its body
         }
         close();
         connection.violated(violation.getMessage());

@@ -51,36 +51,39 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
 
 /**
- * The client's end of an HTTP/2 connection. Calls become streams, up to the number that the server permits. Further
- * calls wait in order. Confined to the event loop.
+ * Handles the client side of an HTTP/2 connection. Calls become streams, up to the number of concurrent streams that
+ * the server permits. Further calls wait in order. Confined to the event loop.
  */
 final class Http2ClientHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
 
-    /** The setting of docs/wire-protocol.md 3.1. */
+    /** The header list limit that docs/wire-protocol.md 3.1 specifies. */
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
-    /** Maximum number of consecutive empty DATA frames; more count as a flood (docs/limits.md). */
+    /** Maximum number of consecutive empty DATA frames. The client treats more as a flood (docs/limits.md). */
     private static final int EMPTY_DATA_FRAMES = 2;
 
     private static final int CONTINUATIONS = 16;
 
     /**
-     * Stream ids reserved for calls that are already queued on this event loop when the connection is replaced because
-     * ids run out.
+     * When only this number of stream ids is left, the connection is replaced. The remaining ids are used by calls that
+     * are already queued.
      */
     private static final int LAST_IDS = 4_096;
 
-    /** A smaller window update does not let a waiting request continue. */
+    /** A window update below this size lets no waiting request continue, so it is counted as a control frame. */
     private static final int SMALL_INCREMENT = 1 << 10;
 
-    /** The tolerated difference between the clocks of server and client at a deadline. */
+    /**
+     * If the server cancels a call and less than this time remains until the deadline, the client reports an exceeded
+     * deadline, because the clocks of client and server may differ.
+     */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * The settings that a client announces. They are one immutable object, because Netty keeps a reference to it for
-     * each connection.
+     * The settings that the client sends. All connections share one immutable object, because Netty keeps a reference
+     * to it for each connection.
      */
     private static final Http2Settings SETTINGS = new Http2Settings()
             .pushEnabled(false)
@@ -100,17 +103,18 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final Http2Connection.PropertyKey callKey;
     private final Http2Limits limits = new Http2Limits();
     private final PingPace pings = new PingPace();
-    private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>(); // calls by the id of the pending call
+    // the calls by the id of their pending call
+    private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>();
     private final Queue<OpenCall> waiting = new ArrayDeque<>();
-    // calls with messages that are written with the next flush
+    // the calls whose messages are written with the next flush
     private final List<StreamCall> gathering = new ArrayList<>();
     private @Nullable ChannelHandlerContext context;
     private AsciiString scheme = HTTP;
     private boolean active;
-    private boolean settingsRead; // false until the number of permitted streams is known
+    private boolean settingsRead; // false until the server has sent the number of permitted streams
     private boolean reading;
     private long unsentBytes;
-    private @Nullable ReceiveWindows windows; // created when many bytes are unread for the first time
+    private @Nullable ReceiveWindows windows; // created when more than 4 MiB are unread for the first time
 
     private Http2ClientHandler(
             Http2ConnectionDecoder decoder,
@@ -137,7 +141,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         return new Builder(connection).build();
     }
 
-    /** Returns the handler of a channel that was opened, even after it was closed. */
+    /** Returns the handler of a channel that was opened. The channel may already be closed. */
     static Http2ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.attr(OF_CHANNEL).get());
     }
@@ -152,8 +156,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
 
         /**
-         * Netty assumes that a handler with its own codec is a server. It would then close connections after 200
-         * resets.
+         * Returns false. Netty assumes that a handler with a custom codec is a server, and would close the connection
+         * after 200 resets.
          */
         @Override
         protected boolean isServer() {
@@ -170,13 +174,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                     new DefaultHttp2ConnectionEncoder(http2, new DefaultHttp2FrameWriter(table));
             Http2HeadersDecoder headers =
                     new RememberedBlocks(Http2ClientHandler::newHeadersDecoder, HEADER_LIST_BYTES);
-            // the builder requires this call before the one for the codec
+            // Netty's builder requires this call before codec()
             decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
             codec(
                     new DefaultHttp2ConnectionDecoder(
                             http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS)),
                     encoder);
-            frameListener(new Http2EventAdapter() {}); // replaced after the handler has been created
+            // a placeholder; the listener is set after the handler has been created
+            frameListener(new Http2EventAdapter() {});
             initialSettings(SETTINGS);
             return super.build();
         }
@@ -188,7 +193,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Creates a decoder that does not validate values, because Dubbo's providers write texts without escapes. */
+    /** Creates a decoder that does not validate header values, because Dubbo's providers send texts without escapes. */
     private static Http2HeadersDecoder newHeadersDecoder() {
         return new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
     }
@@ -210,7 +215,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     @Override
     public void channelActive(ChannelHandlerContext opened) throws Exception {
-        super.channelActive(opened); // writes preface and settings
+        super.channelActive(opened); // writes the connection preface and the settings
         ReceiveWindows.open(connection(), decoder());
         active = true;
         openWaiting();
@@ -249,7 +254,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         closing.close(promise);
     }
 
-    /** Ends a call after its connection was lost. A call with a complete answer still gets it; other calls fail. */
+    /**
+     * Ends a call whose connection was lost. A call whose answer is complete receives the answer; any other call fails.
+     */
     private void lost(ClientCall call) {
         if (call.isOver() || !call.isAnswered()) {
             calls.remove(call.pending().id());
@@ -259,7 +266,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     // ---- Requests
 
-    /** Opens a stream for a queued call, or lets the call wait for a free stream. */
+    /** Opens a stream for a queued call. If no stream is free, the call waits. */
     void begin(OpenCall request) {
         ClientCall call = request.call();
         if (call.isOver()) {
@@ -358,7 +365,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         call.opened(stream);
     }
 
-    /** Passes the call to another connection, because this one accepts no further streams. */
+    /** Passes the call to another connection, because this connection accepts no further streams. */
     private void passOn(OpenCall request) {
         ClientCall call = request.call();
         drop(request);
@@ -376,7 +383,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         request.promise().trySuccess();
     }
 
-    /** Sends a message or the end on a stream. */
+    /** Sends a message or the end of a stream. */
     void send(StreamCall call, Http2Stream stream, StreamCall.SendMessage sent) {
         byte[] message = sent.message();
         if (!stream.state().localSideOpen()) {
@@ -442,14 +449,15 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         encoder().writeData(context(), stream.id(), data, 0, end, promise);
     }
 
-    /** Requests more answers. */
+    /** Requests more answer messages. */
     void ask(ClientCall call, int messages) {
         Http2Stream stream = call.stream();
         int credit = call.ask(messages);
         if (call.isAnswered()
-                && call.isOver()) { // the stream had already ended; other calls are removed together with their streams
+                && call.isOver()) {
+            // the stream has already ended; otherwise the call is removed together with its stream
             calls.remove(call.pending().id());
-            call.close(); // so that a later cancellation does not find the call
+            call.close(); // a later cancellation must not find the call
         }
         if (stream != null && credit > 0) {
             try {
@@ -461,12 +469,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Enlarges or shrinks windows, so that unread messages do not block other streams. */
+    /** Adjusts the flow-control windows, so that unread messages of one stream do not block other streams. */
     private void fitWindows() {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** The caller no longer waits for the answer. */
+    /** Called when the caller no longer waits for the answer. */
     void cancel(long pendingId) {
         ClientCall call = calls.remove(pendingId);
         if (call == null) {
@@ -502,7 +510,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take(now)) {
             encoder().writePing(context(), false, now, context().newPromise());
         } else {
-            connection.heard(); // counts as received, because a heartbeat would cost more than it proves
+            connection.heard(); // no ping is permitted now, so the connection is treated as alive
         }
     }
 
@@ -537,7 +545,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Resets the stream after the answer is complete, because the rest of the request is not needed. */
+    /** Resets the stream after the answer is complete, because the server does not need the rest of the request. */
     private void answered(Http2Stream stream) {
         if (stream.state().localSideOpen()) {
             reset(stream);
@@ -551,7 +559,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             return; // a frame was in flight when the stream ended; streamClosed() reports the end
         }
         ClientCall call = call(error.streamId());
-        // the server wanted no further frames of the request
+        // the server needs no further frames of the request
         boolean isLateRequest = outbound && call != null && call.isAnswered();
         if (call != null && !call.isOver() && !isLateRequest) {
             boolean headers = error instanceof Http2Exception.HeaderListSizeException;
@@ -583,7 +591,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Handles the events of the decoder. */
+    /** Handles the events of the HTTP/2 decoder. */
     private final class Frames extends Http2EventAdapter {
 
         @Override
@@ -618,7 +626,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             moved();
             CharSequence status = headers.status();
             if (status != null && status.length() == 3 && status.charAt(0) == '1') {
-                return; // the final answer follows
+                return; // the final answer follows this interim answer
             }
             ClientCall call = call(streamId);
             if (call != null) {
@@ -640,7 +648,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (endOfStream) {
                 answered(stream);
             } else if (call == null || (call.isOver() && !call.isAnswered())) {
-                reset(stream); // the rest is not needed
+                reset(stream); // the call has ended, so the rest of the answer is not needed
             }
             if (credit < bytes) {
                 fitWindows();
@@ -657,7 +665,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         public void onRstStreamRead(ChannelHandlerContext read, int streamId, long error) throws Http2Exception {
             Http2Stream stream = connection().stream(streamId);
             ClientCall call = stream.getProperty(callKey);
-            stream.resetSent(); // a reset must not be answered by a reset
+            stream.resetSent(); // a reset must not be answered with a reset
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
             }
@@ -674,8 +682,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
 
         /**
-         * Whether the call has practically reached its deadline. Servers also end calls at the deadline, and their
-         * clocks may be slightly ahead.
+         * Whether the deadline of the call has passed or will pass within the tolerated clock difference. Servers also
+         * end calls at the deadline, and their clocks may be slightly ahead.
          */
         private boolean isAtDeadline(ClientCall call) {
             Deadline deadline = call.pending().call().deadline();
@@ -691,7 +699,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                         error,
                         PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
             }
-            // called first, because unprocessed calls are sent again immediately, on another connection
+            // called first, because unprocessed calls are retried immediately and must use another connection
             connection.drain();
             for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
                 passOn(request);
@@ -725,7 +733,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // otherwise the update lets a request continue
+            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // the update lets no waiting request continue
                 limits.controlFrame(System.nanoTime());
             }
         }

@@ -15,21 +15,23 @@ import tern.rpc.RpcException;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
-/** An exchange on an HTTP/2 stream. */
+/** A request and its answer on an HTTP/2 stream. */
 final class Http2Exchange extends HttpExchange {
 
     private final Http2ServerHandler handler;
     private final Http2Stream stream;
 
-    /** The number of bytes of the headers in the budget of all connections. Event loop only. */
+    /**
+     * The number of bytes by which the headers of the request are counted in the memory for headers. Event loop only.
+     */
     private int headBytes;
 
-    /** The number of received bytes whose window has not been returned. Event loop only. */
+    /** The number of received bytes that still occupy the flow-control window. Event loop only. */
     private int held;
 
     /**
-     * The messages found by the current pass over the write queue. {@link #writeGathered} writes them at its end. Null
-     * before the first message. Event loop only.
+     * The messages that the current pass over the write queue has found; null before the first message.
+     * {@link #writeGathered} writes them at the end of the pass. Event loop only.
      */
     private @Nullable GatheredMessages gathered;
 
@@ -55,25 +57,25 @@ final class Http2Exchange extends HttpExchange {
         try {
             handler.execute(task);
         } catch (RejectedExecutionException e) {
-            // the event loops have ended, and so has this exchange
+            // the event loops have terminated, so this exchange has ended
         }
     }
 
-    /** Called when data arrived. It counts until it is {@link #consumed}. */
+    /** Called when body bytes have arrived. They occupy the flow-control window until they are {@link #consumed}. */
     void received(int bytes) {
         held += bytes;
     }
 
     @Override
     void consumed(int bytes) {
-        int framed = Math.min(bytes, held); // bytes that arrived before the upgrade to HTTP/2 used no window
+        int framed = Math.min(bytes, held); // bytes that arrived before the upgrade to HTTP/2 occupy no window
         held -= framed;
         if (framed > 0) {
             handler.consumed(stream, framed);
         }
     }
 
-    /** Counts the headers until the end of the stream. */
+    /** Records the counted size of the headers, which is subtracted when the stream ends. */
     void holdsHead(int bytes) {
         headBytes = bytes;
     }
@@ -93,13 +95,16 @@ final class Http2Exchange extends HttpExchange {
         }
     }
 
-    /** Whether a reset at this moment counts as a flood, because no method has run and nothing was answered. */
+    /**
+     * Whether a reset by the client at this moment is counted as part of a flood, because the method has not started
+     * and no answer was sent.
+     */
     boolean countsAsReset() {
         Call open = call();
         return open != null && !open.hasBegun();
     }
 
-    /** Whether the client may have reset the stream because of its own deadline. */
+    /** Whether the client may have reset the stream because the call's deadline passed. */
     boolean resetMayBeTimeout() {
         Call open = call();
         return open != null && open.timeoutNanos() <= Http2Limits.SHORT_TIMEOUT_NANOS;
@@ -183,7 +188,7 @@ final class Http2Exchange extends HttpExchange {
         messages.add(message, counted);
     }
 
-    /** Writes the gathered messages, if any. Runs on the event loop. */
+    /** Writes the gathered messages, if any. Must run on the event loop. */
     void writeGathered() {
         GatheredMessages messages = gathered;
         if (messages == null || messages.isEmpty()) {

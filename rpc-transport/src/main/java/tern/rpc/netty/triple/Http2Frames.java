@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
 
-/** Encodes frames of HTTP/2 (RFC 9113, 4.1 and 6) and header fields with static indexes (RFC 7541). */
+/** Encodes HTTP/2 frames (RFC 9113, 4.1 and 6) and HPACK header fields (RFC 7541). */
 final class Http2Frames {
 
     static final int HEAD_BYTES = 9;
@@ -11,13 +11,13 @@ final class Http2Frames {
     static final int DATA = 0x0;
     static final int HEADERS = 0x1;
 
-    /** Flag of DATA and HEADERS frames. */
+    /** Flag of DATA and HEADERS frames that end their stream. */
     static final int END_STREAM = 0x1;
 
-    /** Flag of HEADERS frames. */
+    /** Flag of HEADERS frames that end the header block. */
     static final int END_HEADERS = 0x4;
 
-    /** Maximum size of a frame that every peer accepts (RFC 9113, 6.5.2). */
+    /** Maximum payload of a frame that every peer accepts (RFC 9113, 6.5.2). */
     static final int MAX_BYTES = 16 << 10;
 
     /** First byte of a field with an index into the tables (RFC 7541, 6.1). */
@@ -35,10 +35,10 @@ final class Http2Frames {
     /** First byte of a table size update (6.3). */
     static final int TABLE_SIZE = 0x20;
 
-    /** {@code :status: 200} in the static table (RFC 7541, appendix A). */
+    /** Index of {@code :status: 200} in the static table (RFC 7541, appendix A). */
     static final int STATUS_200 = 8;
 
-    /** {@code content-type} in the static table. */
+    /** Index of {@code content-type} in the static table. */
     static final int CONTENT_TYPE = 31;
 
     private Http2Frames() {}
@@ -47,14 +47,14 @@ final class Http2Frames {
         out.writeMedium(bytes).writeByte(type).writeByte(flags).writeInt(stream);
     }
 
-    /** Reserves the head of a frame. {@link #end} fills it in. */
+    /** Reserves space for the head of a frame. {@link #end} writes the head. */
     static int begin(ByteBuf out) {
         int start = out.writerIndex();
         out.writeZero(HEAD_BYTES);
         return start;
     }
 
-    /** Ends the frame. Its payload consists of all bytes since {@link #begin}. */
+    /** Writes the head of the frame. The payload consists of all bytes written since {@link #begin}. */
     static void end(ByteBuf out, int start, int type, int flags, int stream) {
         out.setMedium(start, out.writerIndex() - start - HEAD_BYTES);
         out.setByte(start + 3, type);
@@ -62,7 +62,7 @@ final class Http2Frames {
         out.setInt(start + 5, stream);
     }
 
-    /** Writes a number whose first byte begins with other bits (RFC 7541, 5.1). */
+    /** Writes an HPACK integer whose first byte begins with other bits (RFC 7541, 5.1). */
     static void number(ByteBuf out, int first, int prefixBits, int value) {
         int most = (1 << prefixBits) - 1;
         if (value < most) {
@@ -78,7 +78,7 @@ final class Http2Frames {
         out.writeByte(rest);
     }
 
-    /** Writes a text without Huffman coding, which would cost more time than it saves (RFC 7541, 5.2). */
+    /** Writes a string literal without Huffman coding, which would take more time than it saves (RFC 7541, 5.2). */
     static void text(ByteBuf out, AsciiString value) {
         number(out, 0, 7, value.length());
         out.writeBytes(value.array(), value.arrayOffset(), value.length());

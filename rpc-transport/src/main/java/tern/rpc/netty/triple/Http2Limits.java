@@ -5,49 +5,52 @@ import io.netty.handler.codec.http2.Http2Exception;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The limits for a peer on one HTTP/2 connection. A violation closes the connection with ENHANCE_YOUR_CALM
- * (docs/limits.md). A time window begins with the first event after the end of the previous window. Confined to the
- * event loop.
+ * The limits for the peer of one HTTP/2 connection. If the peer exceeds a limit, the connection is closed with
+ * ENHANCE_YOUR_CALM (docs/limits.md). Events are counted in time windows of 30 seconds. A window begins with the first
+ * event after the end of the previous window. Confined to the event loop.
  */
 final class Http2Limits {
 
-    /** If a window has at least this number of resets, their share of all streams is limited. */
+    /** If a window contains more than this number of resets, at most half of the ended streams may have been reset. */
     static final int MANY_RESETS = 200;
 
     /** Maximum number of resets in a window. */
     static final int MAX_RESETS = 2_000;
 
     /**
-     * Calls with at most this timeout may be reset because they have timed out. The client measures the timeout from
-     * the moment it sends, but this server from the moment it reads. A busy server may read request and reset together,
-     * so such resets are left out of the limit on the share of resets.
+     * A reset of a call with at most this timeout may mean that the call has timed out. The client measures the timeout
+     * from the sending of the request, and the server from its reading. A busy server may read the request and its
+     * reset together, so the limit on the share of resets ignores these resets.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Maximum number of control frames in a window in which no request and no answer made progress. */
+    /** Maximum number of control frames in a window without progress of any request or answer. */
     static final int MAX_CONTROL_FRAMES = 1_000;
 
     /**
-     * Maximum number of frames in a window on streams that the server has reset. It equals the window of a connection
-     * in frames of half a KiB.
+     * Maximum number of frames in a window on streams that the server has already reset. The frames could fill the
+     * window of a connection if each had 512 bytes.
      */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
 
-    /** Maximum number of consecutive empty DATA frames that do not end their stream. */
+    /** Maximum number of consecutive DATA frames that are empty and do not end their stream. */
     static final int MAX_EMPTY_DATA = 2;
 
     /**
-     * The number of control frames permitted for each DATA frame. A client may update the windows of stream and
+     * The number of control frames that each sent DATA frame permits. A client may update the windows of stream and
      * connection after each KiB that it reads.
      */
     static final int CONTROL_FRAMES_PER_DATA = 32;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Minimum interval of pings while calls are in flight. A shorter interval is a strike. */
+    /**
+     * Minimum interval of pings while calls are in flight. A shorter interval is a strike; the connection is closed
+     * after the second strike.
+     */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Minimum interval of pings without calls. A shorter interval is a strike. */
+    /** Minimum interval of pings while no call is in flight. A shorter interval is a strike. */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private static final int STRIKES = 2;
@@ -55,7 +58,7 @@ final class Http2Limits {
     private long windowNanos = System.nanoTime();
     private int ended;
     private int resets;
-    private int resetsByTimeout; // number of these resets that may be timeouts
+    private int resetsByTimeout; // number of resets that may have been caused by timeouts
     private int controlFrames;
     private int framesInVain;
     private int emptyData; // number of consecutive empty DATA frames
@@ -63,17 +66,17 @@ final class Http2Limits {
     private boolean pinged;
     private int strikes;
 
-    /** Counts a stream that has ended in any way. */
+    /** Counts a stream that has ended, for any reason. */
     void streamEnded(long now) {
         window(now);
         ended++;
     }
 
     /**
-     * Counts a stream that was reset before its method started and before any part of its answer was sent. Called
-     * before {@link #streamEnded}.
+     * Counts a stream that the client reset before the method started and before any part of the answer was sent. Must
+     * be called before {@link #streamEnded}.
      *
-     * @param mayBeTimeout whether its timeout is at most {@link #SHORT_TIMEOUT_NANOS}
+     * @param mayBeTimeout whether the timeout of the call is at most {@link #SHORT_TIMEOUT_NANOS}
      */
     void reset(long now, boolean mayBeTimeout) throws Http2Exception {
         window(now);
@@ -87,7 +90,7 @@ final class Http2Limits {
         }
     }
 
-    /** Counts a frame that transmits nothing for a call. */
+    /** Counts a frame that transmits no part of a call. */
     void controlFrame(long now) throws Http2Exception {
         window(now);
         if (++controlFrames > MAX_CONTROL_FRAMES) {
@@ -95,7 +98,7 @@ final class Http2Limits {
         }
     }
 
-    /** Counts a frame on a stream that the server has reset. */
+    /** Counts a frame on a stream that the server has already reset. */
     void frameInVain(long now) throws Http2Exception {
         window(now);
         if (++framesInVain > MAX_FRAMES_IN_VAIN) {
@@ -103,7 +106,11 @@ final class Http2Limits {
         }
     }
 
-    /** Counts headers or data. Only a few consecutive DATA frames may be empty without ending their stream. */
+    /**
+     * Called for each received HEADERS or DATA frame.
+     *
+     * @param something false for a DATA frame that is empty and does not end its stream
+     */
     void arrived(boolean something) throws Http2Exception {
         if (something) {
             emptyData = 0;
@@ -112,7 +119,7 @@ final class Http2Limits {
         }
     }
 
-    /** Called when headers or data made progress in either direction. */
+    /** Called when headers or data were transmitted in either direction. */
     void moved() {
         controlFrames = 0;
         strikes = 0;
@@ -124,7 +131,7 @@ final class Http2Limits {
         strikes = 0;
     }
 
-    /** Called when an answer is being sent. Resets the strikes for pings. */
+    /** Resets the strikes for pings, because an answer is being sent. */
     void forgivePings() {
         strikes = 0;
     }

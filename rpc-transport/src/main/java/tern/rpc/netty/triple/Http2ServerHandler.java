@@ -39,28 +39,28 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * The server's end of an HTTP/2 connection. Streams become exchanges. Confined to the event loop, except {@link
- * #execute}.
+ * Handles the server side of an HTTP/2 connection. Each stream becomes an {@link Http2Exchange}. Confined to the event
+ * loop, except {@link #execute}.
  */
 final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ServerHandler.class);
 
-    /** Maximum number of CONTINUATION frames in a header block (docs/limits.md). */
+    /** Maximum number of CONTINUATION frames of a header block (docs/limits.md). */
     private static final int CONTINUATIONS = 16;
 
     private static final int MAX_FIELDS = 128;
 
-    /** The memory of a header field in addition to its bytes. */
+    /** The memory that a header field occupies in addition to its name and value. */
     private static final int FIELD_BYTES = 64;
 
     /**
-     * Upper bound of the expansion by Huffman coding, which compresses a text to at least five eighths of its size (RFC
-     * 7541, appendix B).
+     * Upper bound of the ratio of decoded to Huffman-coded size. Huffman coding reduces a text to at least five eighths
+     * of its size (RFC 7541, appendix B).
      */
     private static final int TEXT_FACTOR = 2;
 
-    /** Headers up to this size are not counted, because the number of streams limits them. */
+    /** Headers up to this size are not counted, because the maximum number of streams limits their memory. */
     private static final int SMALL_HEAD_BYTES = 2 << 10;
 
     /** The payload of the PING before the second GOAWAY (docs/wire-protocol.md 3.11). */
@@ -68,7 +68,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final long DRAIN_PING_MILLIS = 10_000;
 
-    /** The time within which a client must end a request that was answered before its end. */
+    /** A client must end a request within this time after the server has answered it. */
     private static final long LATE_END_MILLIS = 1_000;
 
     private final ServerConnection connection;
@@ -83,12 +83,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private boolean draining;
     private final UnreadAnswers unread = new UnreadAnswers();
     private final PlainAnswers plain;
-    // exchanges with messages that are written with the next flush
+    // the exchanges whose messages are written with the next flush
     private final List<Http2Exchange> gathering = new ArrayList<>();
     private boolean watching;
     private boolean drainAnnounced;
-    private boolean settingsKnown; // whether the client has acknowledged the settings
-    private @Nullable ReceiveWindows windows; // created when many bytes are unread for the first time
+    private boolean settingsKnown; // true if the client has acknowledged the server's settings
+    private @Nullable ReceiveWindows windows; // created when more than 4 MiB are unread for the first time
 
     private Http2ServerHandler(
             Http2ConnectionDecoder decoder,
@@ -107,7 +107,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.requests = requests;
         this.plain = new PlainAnswers(connection, encoder, joined);
         this.exchangeKey = connection().newKey();
-        connection().remote().maxActiveStreams(Integer.MAX_VALUE); // no limit in Netty; see refuse()
+        // Netty gets no limit, because refuse() enforces the limit
+        connection().remote().maxActiveStreams(Integer.MAX_VALUE);
         Frames listener = new Frames();
         connection().addListener(listener);
         decoder.frameListener(listener);
@@ -115,12 +116,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Creates the handler without Netty's builder. The builder supports neither our decoder of headers nor an encoder
-     * that starts small (docs/decisions/0024).
+     * Creates the handler without Netty's builder, which supports neither our header decoder nor an encoder that
+     * allocates its tables on demand (docs/decisions/0024).
      */
     static Http2ServerHandler of(ServerConnection connection, HttpRequests requests) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
-        // The stream weights of clients are ignored. All streams are served in turn.
+        // The priorities that clients assign to streams are ignored. All streams are served in turn.
         http2.remote()
                 .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
         Http2Limits limits = new Http2Limits();
@@ -149,7 +150,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /**
      * Continues after an upgrade from HTTP/1.1. The upgraded request becomes the first stream.
      *
-     * @param body the body of the request, owned by the handler
+     * @param body the body of the request; this method releases it
      */
     void upgraded(Http2Settings settings, Http2Headers head, ByteBuf body) throws Http2Exception {
         onHttpServerUpgrade(settings);
@@ -173,8 +174,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Runs a task on the event loop, immediately if the calling thread is the event loop. The output of the task is
-     * flushed soon.
+     * Runs a task on the event loop: immediately if the calling thread is the event loop, otherwise later. The output
+     * of the task is flushed soon.
      */
     void execute(Runnable task) {
         if (context().executor().inEventLoop()) {
@@ -193,7 +194,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.channelRead(read, message);
     }
 
-    /** Like the codec's method, but does not read while reading is paused. */
+    /** Does the same as the overridden method, except that it requests no bytes while reading is paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {
@@ -228,9 +229,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Handles an answer that ended before its request. Most clients then end the request at once, and some clients drop
-     * an answer if a reset follows. Therefore the stream is reset only if more of the request arrives, or if the
-     * request does not end in time (RFC 9113, 8.1).
+     * Handles an answer that ended before its request. Most clients then end the request at once, but some drop the
+     * answer if a reset follows. Therefore the stream is reset only if more of the request arrives, or if the request
+     * does not end within a second (RFC 9113, 8.1).
      */
     void endedEarly(Http2Stream stream) {
         context()
@@ -250,18 +251,18 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Refuses a stream above the limit. Netty would refuse it without creating the stream, and would then close the
-     * connection at the next frame of the unknown stream. Therefore Netty gets no limit, and this class enforces it.
+     * Refuses a stream above the limit. Netty would refuse the stream without creating it, and would close the
+     * connection at the stream's next frame. Therefore Netty gets no limit, and this class enforces it.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
-        if (settingsKnown) { // a client that cannot know the limit yet has made no mistake
+        if (settingsKnown) { // a client that has not yet received the settings has not violated the limit
             limits.reset(System.nanoTime(), false);
         }
         connection.refused(Refusal.CONNECTION);
         resetByUs(stream, Http2Error.REFUSED_STREAM);
     }
 
-    /** Returns window to the client after bytes of a request were read. */
+    /** Enlarges the client's flow-control window again, after bytes of a request were processed. */
     void consumed(Http2Stream stream, int bytes) {
         try {
             decoder().flowController().consumeBytes(stream, bytes);
@@ -271,17 +272,17 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         fitWindows();
     }
 
-    /** Enlarges or shrinks windows, so that unread messages do not block other streams. */
+    /** Adjusts the flow-control windows, so that unread messages of one stream do not block other streams. */
     private void fitWindows() {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** Registers an exchange with messages that are written with the next flush. */
+    /** Registers an exchange whose messages are written with the next flush. */
     void gathering(Http2Exchange exchange) {
         gathering.add(exchange);
     }
 
-    /** Whether both windows and the socket have room for bytes of the stream. */
+    /** Whether the windows of stream and connection and the socket accept more bytes. */
     boolean isWritable(Http2Stream stream) {
         Http2RemoteFlowController windows = encoder().flowController();
         return context().channel().isWritable()
@@ -313,16 +314,17 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Called when these bytes were written or dropped. */
+    /** Called when bytes of an answer were written or dropped. */
     void written(int bytes) {
         limits.moved();
         unread.left(bytes, System.nanoTime());
     }
 
     /**
-     * Writes a complete successful answer as bytes, without the codec.
+     * Writes a complete successful answer directly as bytes, without the codec.
      *
-     * @param counted the number of bytes to be passed to {@link #written} when the socket has taken them
+     * @param counted the number of bytes that are later passed to {@link #written}, when the socket has accepted the
+     *     answer
      * @return false if the codec must write the answer
      */
     boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
@@ -341,7 +343,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         context().executor().schedule(this::watch, UnreadAnswers.STALL_NANOS / 4, TimeUnit.NANOSECONDS);
     }
 
-    /** Closes the connection of a client whose window stays closed although many bytes wait. */
+    /**
+     * Closes the connection if the client's window has stayed closed for a minute while more than 8 MiB of answers
+     * wait.
+     */
     private void watch() {
         watching = unread.mayStall() && context().channel().isActive();
         if (!watching) {
@@ -358,7 +363,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** The reason why no further call may be added; null if there is none. */
+    /** The reason why the connection accepts no further calls; null if it accepts them. */
     @Nullable
     RpcException overload() {
         String reason;
@@ -377,7 +382,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Asks the client to open no further streams. The final request follows after all streams in flight have arrived.
+     * Asks the client to open no further streams. The final GOAWAY frame follows after the streams that are in flight
+     * have arrived.
      */
     void drain() {
         if (draining) {
@@ -422,8 +428,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Handles an error of a stream. Headers on an ended stream are a violation, unless the stream was reset while they
-     * were in flight.
+     * Handles an error of a stream. Headers on an ended stream are a protocol violation, unless the server reset the
+     * stream while they were in flight.
      */
     @Override
     protected void onStreamError(
@@ -431,16 +437,17 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         int streamId = error.streamId();
         boolean idle = !outbound && streamId > connection().remote().lastStreamCreated();
         if (idle && (error.error() == Http2Error.FRAME_SIZE_ERROR || frames.readsWindowUpdate())) {
-            fail(failed, error.error(), String.valueOf(error.getMessage())); // RST_STREAM must not name an idle stream
+            // RST_STREAM must not be sent for an idle stream
+            fail(failed, error.error(), String.valueOf(error.getMessage()));
             return;
         }
         if (idle && !(error instanceof Http2Exception.HeaderListSizeException)) {
-            // Opens the stream of malformed headers too. Netty would not create it, and would close the connection at
-            // the next frame of the request, which may already be in flight.
+            // Creates the stream even if its headers are malformed. Netty would not create it, and would close the
+            // connection at the next frame of the request, which may already be in flight.
             try {
                 connection().remote().createStream(streamId, false);
             } catch (Http2Exception notAllowed) {
-                if (!Http2Exception.isStreamError(notAllowed)) { // the stream id is even
+                if (!Http2Exception.isStreamError(notAllowed)) { // the stream id is invalid because it is even
                     onConnectionError(failed, false, notAllowed, notAllowed);
                     return;
                 }
@@ -448,7 +455,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         Http2Stream stream = connection().stream(streamId);
         if (outbound && stream != null && stream.state() == Http2Stream.State.CLOSED) {
-            return; // the client's reset cancelled a waiting write; it must not be answered by a reset
+            return; // the client's reset cancelled a waiting write; it must not be answered with a reset
         }
         if (!outbound && stream == null && history.wasResetByUs(streamId)) {
             frameInVain(failed); // Netty has already returned the bytes to the window of the connection
@@ -463,7 +470,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 && stream.getProperty(exchangeKey) != null
                 && error.error() == Http2Error.PROTOCOL_ERROR
                 && !frames.readsWindowUpdate()) {
-            resetByUs(stream, Http2Error.STREAM_CLOSED); // headers after the end of the stream, whatever they contain
+            // the headers arrived after the end of the stream, so their content does not matter
+            resetByUs(stream, Http2Error.STREAM_CLOSED);
             return;
         }
         if (!outbound && error.error() == Http2Error.STREAM_CLOSED && stream == null && frames.readsHeaders()) {
@@ -482,7 +490,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.onStreamError(failed, outbound, cause, error);
     }
 
-    /** Counts a reset that the peer provoked like a reset by the peer. */
+    /** Counts a reset that the peer provoked like a reset by the peer. Returns true if the peer exceeds the limit. */
     private boolean isProvokedTooOften(ChannelHandlerContext failed) {
         try {
             limits.reset(System.nanoTime(), false);
@@ -501,7 +509,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Does not log exceptions of clients that have disconnected or violated TLS. */
+    /** Does not log exceptions that occur because a client disconnected or violated TLS. */
     @Override
     public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
         if (cause instanceof IOException || cause.getCause() instanceof IOException) {
@@ -517,7 +525,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         onConnectionError(failed, false, failure, failure);
     }
 
-    /** Handles the events of the decoder and of streams. */
+    /** Handles the events of the HTTP/2 decoder and of streams. */
     private final class Frames extends Http2EventAdapter {
 
         @Override
@@ -556,7 +564,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 throw Http2Exception.streamError(
                         streamId, Http2Error.PROTOCOL_ERROR, "more headers that do not end stream %d", streamId);
             }
-            if (known != null) { // trailers, which no protocol uses in requests
+            if (known != null) { // these are trailers, which no protocol uses in requests
                 end(known, endOfStream);
                 return;
             }
@@ -565,7 +573,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
-                // RFC 9113, 8.3.1. Netty validates this too, but not in every version that applications use.
+                // Required by RFC 9113, 8.3.1. Netty checks this too, but not in every version that applications use.
                 throw Http2Exception.streamError(
                         streamId,
                         Http2Error.PROTOCOL_ERROR,
@@ -578,9 +586,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             end(exchange, endOfStream);
         }
 
-        /**
-         * @return the reason why the headers cannot be kept, or null
-         */
+        /** @return the reason why there is no memory for the headers; null if there is */
         private @Nullable RpcException hold(Http2Exchange exchange, Http2Headers headers) {
             int bytes = TEXT_FACTOR * blocks.lastBytes() + FIELD_BYTES * headers.size();
             if (bytes < SMALL_HEAD_BYTES) {
@@ -613,13 +619,13 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             limits.moved();
             Http2Stream stream = connection().stream(streamId);
             if (isEndedEarly(stream) && !endOfStream) {
-                resetByUs(stream, Http2Error.NO_ERROR); // the rest of the request is not wanted
+                resetByUs(stream, Http2Error.NO_ERROR); // the rest of the request is not needed
                 return data.readableBytes() + padding;
             }
             Http2Exchange exchange = stream.getProperty(exchangeKey);
             HttpExchange.Call call = exchange == null ? null : exchange.call();
             if (exchange == null || call == null) {
-                return data.readableBytes() + padding; // already answered
+                return data.readableBytes() + padding; // the request is already answered
             }
             if (data.isReadable()) {
                 exchange.received(data.readableBytes());
@@ -652,14 +658,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             if (draining && data == DRAIN_PING) {
                 announceDrain();
             } else {
-                limits.controlFrame(System.nanoTime()); // the acknowledgement of a ping that was not sent
+                limits.controlFrame(System.nanoTime()); // acknowledges a ping that the server did not send
             }
         }
 
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
             settingsKnown = true;
-            // removes the announced limit, which Netty has just applied
+            // removes the stream limit that Netty has just applied from the announced settings
             connection().remote().maxActiveStreams(Integer.MAX_VALUE);
             limits.controlFrame(System.nanoTime());
             if (windows != null) {

@@ -19,8 +19,8 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.MessageStream.Receiver;
 
 /**
- * The answer of a call: a head, messages and an end, in the encoding of the call. Messages come from one thread at a
- * time. Another thread may send the end earlier; later messages are then dropped. Thread-safe.
+ * The answer to a call: headers, messages and an end, in the encoding of the call. Only one thread at a time sends
+ * messages. Another thread may send the end earlier; later messages are then dropped. Thread-safe.
  */
 final class HttpAnswer {
 
@@ -32,21 +32,24 @@ final class HttpAnswer {
         ENDED
     }
 
-    /** Smaller messages do not count for the memory that all streams share. */
+    /** A message up to this size is always accepted if no bytes of its stream wait. */
     private static final int SMALL_BYTES = 4 << 10;
 
-    /** Messages of at least this size wait for their turn to be encoded. */
+    /**
+     * If an answer is larger than this, the memory is checked again after encoding, because encoding a large answer
+     * takes long.
+     */
     private static final int LARGE_BYTES = 256 << 10;
 
     private final HttpCall call;
     private final boolean acceptsGzip;
     private State state = State.NOTHING_SENT; // guarded by this
-    private boolean announced; // whether the sent head permits compressed messages; guarded by this
-    private volatile boolean compressed; // whether later messages are compressed
+    private boolean announced; // true if the sent headers permit compressed messages; guarded by this
+    private volatile boolean compressed; // true if later messages are compressed
     private volatile boolean messageSent;
-    // headers that the method sent before its result; they are sent with the head
+    // the headers that the method sent before its result and that must wait for the result
     private volatile @Nullable Metadata early;
-    private @Nullable StallWatch stallWatch; // only for streams; event loop only
+    private @Nullable StallWatch stallWatch; // only for streams; accessed only by the event loop
 
     /** @param acceptsGzip whether the caller accepts compressed answers */
     HttpAnswer(HttpCall call, boolean acceptsGzip) {
@@ -112,8 +115,8 @@ final class HttpAnswer {
     }
 
     /**
-     * Checks the memory for a message. A ready stream may send a message of any size. If the server is out of memory
-     * for answers, the message must be small.
+     * Checks whether a message may be queued. A stream without unsent bytes may always queue a message up to 4 KiB. A
+     * ready stream may queue a message of any size while memory for answers is free.
      */
     private void checkUnsent(int message) {
         long unsent = exchange().unsentBytes();
@@ -143,12 +146,15 @@ final class HttpAnswer {
         }
     }
 
-    /** Begins to watch a stream. Runs on the event loop. */
+    /** Starts the detection of stalls for a stream. Must run on the event loop. */
     void watch() {
         stallWatch = new StallWatch();
     }
 
-    /** Reports a stream that could be sent but makes no progress. Runs periodically on the event loop. */
+    /**
+     * Reports a stream that makes no progress although its peer and the socket would accept bytes. Runs periodically on
+     * the event loop.
+     */
     void lookForStall(@Nullable Receiver sender, long now) {
         StallWatch watch = stallWatch;
         if (watch == null || sender == null) {
@@ -174,7 +180,7 @@ final class HttpAnswer {
                 checkTaken();
                 message = encode(response.value());
                 if (message.length > LARGE_BYTES) {
-                    checkTaken(); // other answers may have been queued meanwhile
+                    checkTaken(); // other answers may have filled the memory while this answer was encoded
                 }
             } catch (RpcException e) {
                 message = null;
@@ -189,7 +195,7 @@ final class HttpAnswer {
             try {
                 finish(response.headers(), message, null, trailers);
                 return;
-            } catch (RpcException e) { // a mistake of the method is not a mistake of the caller
+            } catch (RpcException e) { // an error of the method must not be reported as an error of the caller
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
             } catch (Throwable e) { // caused by the metadata or by lack of memory
@@ -213,8 +219,8 @@ final class HttpAnswer {
     }
 
     /**
-     * Answers a claimed call with a failure, even if the failure itself cannot be encoded. Without an answer, the
-     * caller would keep waiting, because no other thread answers a claimed call.
+     * Answers a claimed call with a failure. If this failure cannot be encoded, sends a simpler failure or resets the
+     * stream. Without an answer, the caller would keep waiting, because no other thread answers a claimed call.
      */
     void fail(Throwable failure, Metadata metadata) {
         try {
@@ -255,7 +261,7 @@ final class HttpAnswer {
     /**
      * Queues a complete answer in another format.
      *
-     * @return false if a part of an answer was already sent
+     * @return false if a part of the answer was already sent
      */
     private boolean finishWith(HttpWrite whole) {
         synchronized (this) {
@@ -282,7 +288,7 @@ final class HttpAnswer {
                 end = encoding().end(exchange(), head, message, failure, trailers);
             }
             exchange().send(end);
-            state = State.ENDED; // set afterwards, so that another end can be sent if this one fails
+            state = State.ENDED; // set after the send, so that another end can be sent if this send fails
         }
     }
 

@@ -20,7 +20,7 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * A call received over any of the HTTP protocols. It consists of a body, an encoding and an answer. It passes the
+ * A call received over one of the HTTP protocols. It combines a body, an encoding and an answer, and passes the
  * messages of the body to the server. Methods without a comment on threads run on threads of the server.
  */
 final class HttpCall extends NettyServerCall implements MessageStream, HttpExchange.Call, RequestBody.Call {
@@ -33,13 +33,13 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final RequestBody body;
     private final HttpAnswer answer;
     private final Deadline deadline;
-    private final @Nullable HiddenMistake hidden; // only set if authorizers are asked
+    private final @Nullable HiddenMistake hidden; // null unless authorizers decide about the call
     private volatile long completeNanos = beganNanos();
-    private volatile @Nullable PayloadCodec codec; // selected by the request
+    private volatile @Nullable PayloadCodec codec; // selected by the request message
     private volatile @Nullable MethodDescriptor method; // set when the call is decoded
 
     /**
-     * @param timeoutNanos measured from the arrival of the head; negative for none
+     * @param timeoutNanos the timeout, measured from the arrival of the headers; negative for none
      * @param acceptsGzip whether the caller accepts compressed answers
      */
     HttpCall(
@@ -77,19 +77,22 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return route.methodName();
     }
 
-    /** The method; null before it is known. */
+    /** The called method; null before it is known. */
     @Nullable
     MethodDescriptor method() {
         return method;
     }
 
-    /** The codec that the request selected; null if its encoding has only one. */
+    /** The codec that the request selected; null if the encoding has only one codec. */
     @Nullable
     PayloadCodec codec() {
         return codec;
     }
 
-    /** The mistake of the request that is hidden until the authorizers agree; null if there are no authorizers. */
+    /**
+     * The error in the request that is reported only after all authorizers have allowed the call; null if there are no
+     * authorizers.
+     */
     @Nullable
     HiddenMistake hidden() {
         return hidden;
@@ -101,7 +104,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     // ---- the request, on the event loop
 
-    /** Called when the head was read. */
+    /** Called when the headers of the request were read. */
     void begin() {
         exchange.call(this);
         connection().arriving(this);
@@ -130,7 +133,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 disconnected();
             }
         } else if (body.isServed() && hidden != null) {
-            disconnected(); // a mistake in the body must still be reported
+            // the call is still open, because the error in its malformed body is not yet reported
+            disconnected();
         }
     }
 
@@ -152,7 +156,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** Hands the call over to the server if there is room for it. */
+    /** Passes the call to the server, unless a limit of the connection is reached. */
     @Override
     public void complete() {
         if (!connection().mayTakeCall()) {
@@ -177,8 +181,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Ends a malformed request without reading the rest of its body. If authorizers are asked, they decide before the
-     * mistake is reported.
+     * Ends a malformed request without reading the rest of its body. If there are authorizers, the error is reported
+     * after they have allowed the call.
      */
     @Override
     public void malformed(RpcException failure) {
@@ -192,7 +196,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         complete();
     }
 
-    /** Answers a call that is not handed over to the server. */
+    /** Answers a call that is not passed to the server. */
     private void refuse(RpcException failure) {
         if (body.isRead()) {
             body.stopReading();
@@ -233,15 +237,15 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Ends a request that took too long. If authorizers are asked, the message does not name the method. Protocols
-     * differ in their valid names, so another spelling would reveal whether a name exists.
+     * Ends a request that took too long. If there are authorizers, the error does not contain the method name. Each
+     * protocol has different rules for names, so the spelling of the name would reveal whether the method exists.
      */
     private void expire(String how) {
         String called = hidden == null ? methodName() : "the call";
         abort(RpcException.refusal(StatusCode.DEADLINE_EXCEEDED, called + ": " + how, Executed.NO));
     }
 
-    /** Does nothing for a call that was not handed over. */
+    /** If the call was not passed to the server, only stops reading the request. */
     @Override
     public void disconnected() {
         if (body.isServed()) {
@@ -253,7 +257,10 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     // ---- facts for the server
 
-    /** The service; null for a built-in method. The service may be critical, but its built-in methods are not. */
+    /**
+     * The name of the service; null for a built-in method. A service may be marked as critical, but its built-in
+     * methods are never critical.
+     */
     @Override
     public @Nullable String service() {
         return route.service() == route.candidates().get(0).service() && route.leadsSomewhere()
@@ -343,7 +350,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 : BuiltInMethods.isGenericName(route.methodName());
         String name = !route.leadsSomewhere()
                 ? route.methodName()
-                : called.name(); // the first letter of the path may have another case
+                : called.name(); // the path may spell the first letter of the name in another case
         if (generic) {
             name = meantMethod();
         }
@@ -354,7 +361,11 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** The path, and the method that a generic call names. */
+    /**
+     * Returns the path; for a generic call, with the name of the method that the message selects.
+     *
+     * @param meant the method that a generic call selects; null for any other call
+     */
     private String written(@Nullable String meant) {
         String path = Route.pathOf(exchange.head());
         int slash = path.lastIndexOf('/');
@@ -362,7 +373,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 + (meant == null ? "" : meant);
     }
 
-    /** The method that a generic call names in its message. */
+    /** Returns the name of the method that a generic call selects in its message. */
     private String meantMethod() {
         HiddenMistake kept = hidden;
         if (kept == null) {
@@ -399,7 +410,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
         body.putBack(kept);
         if (!isOpen()) {
-            discardRequest(); // the call ended meanwhile and found no request to discard
+            // the call ended while the request was not stored here, so nothing has discarded it
+            discardRequest();
         }
         return name;
     }
@@ -416,7 +428,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         exchange.execute(() -> {
             answer.watch();
             body.start(told);
-            ready(); // answers may have been sent before there was a receiver
+            ready(); // the receiver may have been set after the stream became ready
         });
     }
 
@@ -470,7 +482,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** Also called by the answer. */
+    /** Overridden so that {@link HttpAnswer}, in this package, can call it. */
     @Override
     protected boolean claimAnswer() {
         return super.claimAnswer();

@@ -17,7 +17,9 @@ import tern.rpc.RpcException;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.transport.AcceptedTokens;
 
-/** Selects the protocol of a request by method, content type and headers (docs/wire-protocol.md 7.2). Thread-safe. */
+/**
+ * Selects the protocol of a request by HTTP method, content type and headers (docs/wire-protocol.md 7.2). Thread-safe.
+ */
 final class HttpDispatcher implements HttpRequests {
 
     private static final AsciiString TOKEN = AsciiString.cached(AcceptedTokens.ATTACHMENT);
@@ -97,8 +99,8 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Creates the call. Mistakes are not reported until the authorizers agree, because they might reveal which services
-     * are exported.
+     * Creates the call of a request. Errors in the request are not reported until all authorizers have allowed the
+     * call, because they might reveal which services are exported.
      */
     private HttpCall call(HttpForm meant, HttpExchange exchange) {
         ServerConnection connection = exchange.connection();
@@ -109,7 +111,7 @@ final class HttpDispatcher implements HttpRequests {
             return form.call(exchange, connection.services());
         }
         if (connectUnsaid) {
-            JsonForm.timeoutNanos(exchange.head()); // a mistake for one protocol is a mistake for the other one too
+            JsonForm.timeoutNanos(exchange.head()); // the timeout headers must be valid for both protocols
         }
         HttpCall call;
         try {
@@ -119,9 +121,10 @@ final class HttpDispatcher implements HttpRequests {
             hidden(call).set(e, form);
         }
         if (connectUnsaid) {
+            // the protocol was selected by looking up the method, so the protocol of the answer might reveal the method
             hidden(call)
                     .refusesStrangersLike(
-                            json); // the method selected the protocol, so the protocol might reveal the method
+                            json);
         }
         return call;
     }
@@ -157,8 +160,8 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Whether the request is a health probe. Only the spelling that all protocols treat in the same way is accepted, so
-     * that the checked path is the called path.
+     * Whether the request is a health probe. Only the spelling that all protocols interpret in the same way is
+     * accepted, so that the path checked here is the path that is called.
      */
     private static boolean isProbe(Http2Headers head) {
         return PROBES.contains(Route.pathOf(head))
@@ -168,12 +171,16 @@ final class HttpDispatcher implements HttpRequests {
                 && !head.contains(HeadFields.REST_VERSION);
     }
 
-    /** @return null if the request was answered */
+    /**
+     * Returns the protocol of the request.
+     *
+     * @return null if the request was answered
+     */
     private @Nullable HttpForm form(HttpExchange exchange) {
         Http2Headers head = exchange.head();
         ConnectQuery query = ConnectGetForm.queryOf(head);
         if (query != null) {
-            return query.isMarked() ? connectGet : json; // checked again when the caller is known
+            return query.isMarked() ? connectGet : json; // checked again when the caller is authenticated
         }
         AsciiString type = HeadFields.mediaType(head);
         HttpForm form = posted.get(type);
@@ -194,7 +201,7 @@ final class HttpDispatcher implements HttpRequests {
         return HttpMethod.POST.asciiName().contentEquals(head.method());
     }
 
-    /** Whether the content type belongs to an RPC protocol, even if that protocol is not served. */
+    /** Whether the content type belongs to an RPC protocol, even if the server does not serve that protocol. */
     private static boolean isReserved(AsciiString type) {
         return type.startsWith("application/grpc") || type.startsWith("application/connect+");
     }
@@ -215,7 +222,7 @@ final class HttpDispatcher implements HttpRequests {
         return form;
     }
 
-    /** Answers in plain text, because Connect clients would treat a JSON error as an error of a call. */
+    /** Answers in plain text, because Connect clients would treat an error in JSON as the error of a call. */
     private void unsupported(HttpExchange exchange, AsciiString type) {
         PlainAnswer.send(
                 exchange,

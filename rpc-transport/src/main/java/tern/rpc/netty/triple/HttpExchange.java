@@ -14,48 +14,50 @@ import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
 /**
- * One HTTP request and its answer, on any version of HTTP. Heads always have the form of HTTP/2, with lower-case names.
- * The request is passed to the {@link Call} on the event loop. Any thread may queue answers.
+ * One HTTP request and its answer, over any version of HTTP. Headers are always represented as in HTTP/2, with
+ * lower-case names. The event loop passes the request to the {@link Call}. Any thread may queue parts of the answer.
  */
 abstract class HttpExchange {
 
-    /** The next message should be sent while a stream has fewer unsent bytes than this (docs/wire-protocol.md 3.10). */
+    /**
+     * A stream is ready for its next message while it has fewer unsent bytes than this (docs/wire-protocol.md 3.10).
+     */
     static final int READY_BYTES = 32 << 10;
 
     /**
-     * Unsent bytes are counted in steps of this size, so that small answers do not change counters that all calls
-     * share.
+     * Unsent bytes are counted in steps of this size. Small answers usually do not reach the next step, so they do not
+     * change the counters that all calls share.
      */
     private static final int STEP_BYTES = 1 << 10;
 
     private static final AsciiString CONTENT_TYPE_OPTIONS = AsciiString.cached("x-content-type-options");
     private static final AsciiString NOSNIFF = AsciiString.cached("nosniff");
 
-    /** The call that a request became. Its methods run on the event loop. */
+    /** The call that is created for the request. Its methods run on the event loop. */
     interface Call {
 
-        /** Receives a part of the body. The call owns the bytes. */
+        /** Receives a part of the body. The call must release the bytes. */
         void data(ByteBuf bytes);
 
         /** Called when the body is complete. */
         void end();
 
-        /** Called when the exchange has ended because it was answered or the peer has disconnected. */
+        /** Called when the exchange has ended, because the request was answered or the peer has disconnected. */
         void closed();
 
         /**
-         * Ends the call because of a failure of its transmission. The call is answered, and the code that runs it is
-         * notified.
+         * Ends the call because its request or answer cannot be transmitted. The call is answered with the failure, and
+         * the code that executes it is notified.
          */
         void abort(RpcException failure);
 
-        /** Called when more may be sent. A receiver that is set later checks this itself. */
+        /** Called when the stream may send more. If the receiver is set later, it must check this itself. */
         void ready();
 
-        /** Whether the method has started, the answer is being sent, or the deadline has passed. */
+        /** Whether the method has started, an answer was sent, or the deadline has passed. */
         boolean hasBegun();
 
-        /** The timeout set by the client; {@link Long#MAX_VALUE} for none. */
+        /** The timeout that the client has set, in nanoseconds; {@link Long#MAX_VALUE} for none. */
         long timeoutNanos();
     }
 
@@ -73,8 +75,8 @@ abstract class HttpExchange {
 
     private final ServerConnection connection;
     private final Http2Headers head;
-    private volatile long unsent; // added to by UNSENT
-    private long taken; // written by the event loop, read through TAKEN
+    private volatile long unsent; // changed through UNSENT
+    private long taken; // written by the event loop, read by other threads through TAKEN
     private volatile @Nullable Call call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 
@@ -95,12 +97,12 @@ abstract class HttpExchange {
         return connection.settings().maxResponseBytes();
     }
 
-    /** The request's method, path and headers. */
+    /** The method, path and headers of the request. */
     Http2Headers head() {
         return head;
     }
 
-    /** The call that the request became; null until then. */
+    /** The call of this exchange; null until it is created. */
     @Nullable
     Call call() {
         return call;
@@ -110,37 +112,37 @@ abstract class HttpExchange {
         this.call = made;
     }
 
-    /** Whether the client wants only the head of the answer. */
+    /** Whether the client requests only the headers of the answer (HTTP method HEAD). */
     boolean isHead() {
         CharSequence method = head.method();
         return method != null && HttpMethod.HEAD.asciiName().contentEquals(method);
     }
 
-    /** Whether the protocol supports trailers and concurrent messages in both directions. */
+    /** Whether the protocol supports trailers and simultaneous messages in both directions. */
     abstract boolean isHttp2();
 
-    /** The reason why the connection accepts no further calls, or null. Runs on the event loop. */
+    /** The reason why the connection accepts no further calls; null if it accepts them. Must run on the event loop. */
     @Nullable
     RpcException overload() {
         return null;
     }
 
-    /** Runs a task on the event loop, immediately if the calling thread is the event loop. */
+    /** Runs a task on the event loop: immediately if the calling thread is the event loop, otherwise later. */
     abstract void execute(Runnable task);
 
     /**
-     * Called when bytes of the body were passed on or dropped, so the peer may send the same number again. Runs on the
-     * event loop.
+     * Called when bytes of the body were passed on or dropped, so that the peer may send this number of further bytes.
+     * Must run on the event loop.
      */
     abstract void consumed(int bytes);
 
     /** Ends the exchange without the rest of its answer. Any thread may call this. */
     abstract void reset(Http2Error error);
 
-    /** Writes a queued part. Runs on the event loop. */
+    /** Writes a part of the answer that was queued. Runs on the event loop. */
     abstract void write(HttpWrite part, WriteBatch batch);
 
-    /** Adds a change to the head of the answer. It applies regardless of the code that creates the head. */
+    /** Sets a function that changes the headers of the answer before they are sent, whichever code creates them. */
     final void onHead(Consumer<Http2Headers> edit) {
         headEdit = edit;
     }
@@ -152,7 +154,7 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        if (part.plainType() == null) { // head() would create a head, which a plain answer does not need
+        if (part.plainType() == null) { // head() would create headers, which a plain answer does not need
             refuseSniffing(part.head());
         }
         int bytes = part.bytes();
@@ -161,14 +163,17 @@ abstract class HttpExchange {
         connection.queue().add(part);
     }
 
-    /** Prevents browsers from treating an answer as a web page or a script. */
+    /**
+     * Adds the header that prevents browsers from interpreting an answer as a web page or a script, except for gRPC
+     * answers.
+     */
     private static void refuseSniffing(@Nullable Http2Headers head) {
         if (head != null && !isGrpc(head)) {
             head.set(CONTENT_TYPE_OPTIONS, NOSNIFF);
         }
     }
 
-    /** Whether the answer is gRPC. Browsers do not read gRPC, and it must be fast. */
+    /** Whether the answer is gRPC. Browsers do not read gRPC answers, so these avoid the cost of a further header. */
     private static boolean isGrpc(Http2Headers head) {
         return head.get(GrpcHeaders.CONTENT_TYPE) == GrpcHeaders.GRPC;
     }
@@ -180,15 +185,15 @@ abstract class HttpExchange {
         }
     }
 
-    /** The number of queued bytes that were sent. Any thread may call this. */
+    /** The number of queued bytes that the socket has accepted. Any thread may call this. */
     final long takenBytes() {
         return (long) TAKEN.getAcquire(this);
     }
 
-    /** Whether the windows and the socket currently have room. Runs on the event loop. */
+    /** Whether the flow-control windows and the socket currently accept bytes. Must run on the event loop. */
     abstract boolean isWritable();
 
-    /** The number of queued bytes that wait for the socket. */
+    /** The number of queued bytes that the socket has not yet accepted. */
     final long unsentBytes() {
         return unsent;
     }
@@ -197,7 +202,7 @@ abstract class HttpExchange {
         return unsent < READY_BYTES;
     }
 
-    /** Called when the socket has taken queued bytes, or they were dropped. Runs on the event loop. */
+    /** Called when the socket has accepted queued bytes, or they were dropped. Must run on the event loop. */
     final void left(int bytes) {
         TAKEN.setRelease(this, taken + bytes);
         long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;

@@ -3,20 +3,20 @@ package tern.rpc.netty.triple;
 import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
-/** An RPC protocol on HTTP: gRPC, gRPC-Web, Connect, JSON. Stateless. */
+/** An RPC protocol over HTTP: gRPC, gRPC-Web, Connect or JSON. Stateless. */
 interface HttpForm {
 
     /**
-     * Creates the call of a request. Runs on the event loop.
+     * Creates the call of a request. Must run on the event loop.
      *
-     * @throws RpcException if the head is invalid or names no exported method
+     * @throws RpcException if the headers are invalid or the path does not name an exported method
      */
     HttpCall call(HttpExchange exchange, ServiceLookup services);
 
     /**
-     * Creates the call of a request without a known method. The call is authorized and read like any other.
+     * Creates the call of a request whose method does not exist. The call is authorized and read like any other call.
      *
-     * @throws RpcException if its head is invalid for any method
+     * @throws RpcException if the headers are invalid for every method
      */
     HttpCall callNowhere(HttpExchange exchange);
 

@@ -6,7 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
-/** The refusal of a request with an HTTP status that no status code of calls expresses. */
+/** The refusal of a request with an HTTP status to which no RPC status code corresponds exactly. */
 class HttpRefusal extends RpcException {
 
     private static final long serialVersionUID = 1L;
@@ -15,12 +15,12 @@ class HttpRefusal extends RpcException {
     private final String headerName;
     private final String headerValue;
 
-    /** Creates a refusal with a matching code. */
+    /** Creates a refusal with the RPC status code that is closest to the HTTP status. */
     HttpRefusal(HttpResponseStatus httpStatus, String description) {
         this(httpStatus, description, "", "");
     }
 
-    /** @param headerName a header that lists the supported values; empty for none */
+    /** @param headerName the name of a header that lists the supported values; empty for no header */
     HttpRefusal(HttpResponseStatus httpStatus, String description, String headerName, String headerValue) {
         super(new Status(code(httpStatus), description), Executed.NO, new Metadata());
         this.httpStatus = httpStatus;
@@ -40,13 +40,13 @@ class HttpRefusal extends RpcException {
         return headerValue;
     }
 
-    /** Leaves out the stack trace, because a refusal is expected and may occur thousands of times a second. */
+    /** Omits the stack trace, because refusals are expected and may occur thousands of times a second. */
     @Override
     public final synchronized Throwable fillInStackTrace() {
         return this;
     }
 
-    /** The code for callers that read it instead of the status. */
+    /** Returns the RPC status code for clients that do not read the HTTP status. */
     static StatusCode code(HttpResponseStatus status) {
         return switch (status.code()) {
             case 403 -> StatusCode.PERMISSION_DENIED;

@@ -5,56 +5,52 @@ import java.util.Set;
 /**
  * The optional HTTP features of a server. Immutable.
  *
- * @param cors the origins of web pages that may make calls
+ * @param cors the web pages of other sites that may make calls
  * @param formBodies whether arguments may be sent as a form, {@code application/x-www-form-urlencoded}
  * @param textBodies whether the only argument of a method may be sent as {@code text/plain}
- * @param allowedHosts the host names in requests, without ports; {@code *.shop.example} for all subdomains; empty for
- *     any host
+ * @param allowedHosts the host names that requests may contain, without ports; {@code *.shop.example} for all
+ *     subdomains; empty to allow any host
  */
 public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Set<String> allowedHosts) {
 
-    /** @throws IllegalArgumentException if a name is not a host; the message names it */
+    /** @throws IllegalArgumentException if a name is not a host name; the message contains the name */
     public HttpSettings {
         allowedHosts = new AllowedHosts(allowedHosts).names();
     }
 
-    /** Creates settings for any host. */
+    /** Creates settings that allow any host. */
     public HttpSettings(Cors cors, boolean formBodies, boolean textBodies) {
         this(cors, formBodies, textBodies, Set.of());
     }
 
     /**
-     * Creates settings without these features. They are off because browsers send forms and text to other sites without
-     * asking.
+     * Creates settings with all optional features turned off. Browsers send forms and plain text to other sites without
+     * asking the server first, so accepting such bodies would expose it to any web page.
      */
     public static HttpSettings defaults() {
         return new HttpSettings(Cors.off(), false, false);
     }
 
-    /**
-     * @param cors the origins of web pages that may make calls
-     */
+    /** @param cors the web pages of other sites that may make calls */
     public HttpSettings withCors(Cors cors) {
         return new HttpSettings(cors, formBodies, textBodies, allowedHosts);
     }
 
-    /**
-     * @param allowed whether arguments may be sent as a form; web pages of any site can send forms
-     */
+    /** @param allowed whether arguments may be sent as a form; web pages of any site can send forms */
     public HttpSettings withFormBodies(boolean allowed) {
         return new HttpSettings(cors, allowed, textBodies, allowedHosts);
     }
 
     /**
-     * @param allowed whether an argument may be sent as {@code text/plain}; web pages of any site can send text
+     * @param allowed whether an argument may be sent as {@code text/plain}; web pages of any site can send plain text
      */
     public HttpSettings withTextBodies(boolean allowed) {
         return new HttpSettings(cors, formBodies, allowed, allowedHosts);
     }
 
     /**
-     * @param names the host names in requests; empty for any host
-     * @throws IllegalArgumentException if a name is not a host; the message names it
+     * @param names the host names that requests may contain; empty to allow any host
+     * @throws IllegalArgumentException if a name is not a host name; the message contains the name
      */
     public HttpSettings withAllowedHosts(Set<String> names) {
         return new HttpSettings(cors, formBodies, textBodies, names);

@@ -7,23 +7,25 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
-/** A part of an answer or a complete answer. It may contain a head, body bytes and trailers. */
+/** A part of an answer, or a complete answer. It may contain headers, body bytes and trailers. */
 final class HttpWrite extends WriteCommand {
 
-    /** The number of bytes counted for a waiting head or for trailers. */
+    /** The number of bytes to count for waiting headers or trailers. */
     private static final int HEADERS_BYTES = 128;
 
-    /** The number of bytes counted for a message in addition to its own, so that empty messages also count. */
+    /**
+     * The number of bytes to count for a message in addition to its own bytes, so that empty messages are counted too.
+     */
     private static final int MESSAGE_BYTES = 32;
 
     private final HttpExchange exchange;
-    private @Nullable Http2Headers head; // created on demand for a plain answer
+    private @Nullable Http2Headers head; // for a plain answer, created when head() is called
     private final byte @Nullable [] body;
     private final @Nullable Http2Headers trailers;
     private final boolean end;
     private final @Nullable AsciiString plainType;
 
-    /** @param end whether this is the last part; always true with trailers */
+    /** @param end whether this is the last part of the answer; must be true if there are trailers */
     HttpWrite(
             HttpExchange exchange,
             @Nullable Http2Headers head,
@@ -47,7 +49,7 @@ final class HttpWrite extends WriteCommand {
         this.plainType = plainType;
     }
 
-    /** Creates a complete successful answer of gRPC with one message and only the usual headers. */
+    /** Creates a complete successful gRPC answer with one message and only the usual headers. */
     static HttpWrite plain(HttpExchange exchange, AsciiString contentType, byte[] message) {
         return new HttpWrite(exchange, contentType, message);
     }
@@ -79,7 +81,7 @@ final class HttpWrite extends WriteCommand {
         return end;
     }
 
-    /** Whether this is only a message of a stream, without head and trailers, that is not the last part. */
+    /** Whether this part contains only a message of a stream: no headers, no trailers, and not the end. */
     boolean isMessageAlone() {
         return head == null && trailers == null && plainType == null && !end && body != null;
     }

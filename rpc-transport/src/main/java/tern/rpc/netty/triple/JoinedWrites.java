@@ -13,18 +13,18 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the small buffers of HTTP/2 frames, so that a flush passes one buffer to the socket instead of many. An answer
- * alone has three frames in five buffers. Larger buffers are passed on unchanged. Complete frames may be written
+ * Joins the small buffers of HTTP/2 frames, so that a flush passes one buffer to the socket instead of many. A single
+ * answer has three frames in five buffers. Large buffers are passed on unchanged. Complete frames may be written
  * directly into the joined buffer. Confined to the event loop.
  */
 final class JoinedWrites extends ChannelDuplexHandler {
 
-    /** Maximum size of a copied buffer. Copying a larger one costs more than passing it separately. */
+    /** Maximum size of a copied buffer. Copying a larger buffer costs more than passing it separately. */
     private static final int SMALL_BYTES = 4 << 10;
 
     private static final int JOINED_BYTES = 32 << 10;
 
-    /** Maximum number of bytes for {@link #room}. */
+    /** Maximum number of bytes that {@link #room} can provide. */
     static final int MAX_ROOM_BYTES = JOINED_BYTES / 2;
 
     private static final int FEW = 4;
@@ -32,15 +32,18 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private final IntConsumer taken;
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
-    private int expectedBytes = SMALL_BYTES; // expected size of the next flush; equals the size of the last one
-    private int countedBytes; // number of counted bytes in the joined buffer
-    private @Nullable List<ChannelPromise> promises; // promises for bytes in the joined buffer
+    private int expectedBytes = SMALL_BYTES; // expected size of the next flush, which is the size of the last flush
+    private int countedBytes; // number of bytes in the joined buffer that were passed to counted()
+    private @Nullable List<ChannelPromise> promises; // the promises for bytes in the joined buffer
 
     JoinedWrites() {
         this(bytes -> {});
     }
 
-    /** @param taken called with the number of {@link #counted} bytes that the socket has taken or that were dropped */
+    /**
+     * @param taken receives the number of {@link #counted} bytes, when the socket has accepted them or they were
+     *     dropped
+     */
     JoinedWrites(IntConsumer taken) {
         this.taken = taken;
     }
@@ -51,9 +54,9 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Returns the buffer for the next bytes. They must be written before any other bytes.
+     * Returns the buffer for the next bytes. The caller must write them before any other bytes are written.
      *
-     * @param bytes the maximum number of these bytes; at most {@link #MAX_ROOM_BYTES}
+     * @param bytes the maximum number of bytes to write; at most {@link #MAX_ROOM_BYTES}
      */
     ByteBuf room(int bytes) {
         ChannelHandlerContext own = Objects.requireNonNull(context);
@@ -70,13 +73,13 @@ final class JoinedWrites extends ChannelDuplexHandler {
         return target.ensureWritable(bytes);
     }
 
-    /** Counts this number of the bytes written to {@link #room} until the socket has taken them. */
+    /** Counts this number of the bytes written to {@link #room} until the socket has accepted them. */
     void counted(int bytes) {
         countedBytes += bytes;
     }
 
     /**
-     * Adds a promise that completes when the socket has taken or dropped everything written to {@link #room} so far.
+     * Adds a promise that completes when the socket has accepted or dropped all bytes written to {@link #room} so far.
      */
     void promised(ChannelPromise promise) {
         List<ChannelPromise> waiting = promises;
@@ -122,7 +125,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
         ChannelFuture written = own.write(full);
         List<ChannelPromise> told = promises == null ? List.of() : promises;
         if (counted > 0 || !told.isEmpty()) {
-            // the next flush will probably be similar
+            // the next flush will probably have a similar number of promises
             promises = told.size() > FEW ? new ArrayList<>(told.size()) : null;
             written.addListener((ChannelFutureListener) done -> {
                 complete(told, done);
@@ -149,7 +152,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext own) {
-        writeJoined(own); // this fails and thereby notifies the promises
+        writeJoined(own); // the write fails and thereby notifies the promises
         own.fireChannelInactive();
     }
 

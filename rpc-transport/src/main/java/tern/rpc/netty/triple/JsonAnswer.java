@@ -23,7 +23,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.RemoteFailures;
 
-/** The answer to a JSON call over HTTP/1.1 that is not yet decoded (docs/wire-protocol.md 4.3 and 4.5). */
+/** The answer to a JSON call over HTTP/1.1, not yet decoded (docs/wire-protocol.md 4.3 and 4.5). */
 final class JsonAnswer implements Answer {
 
     private static final int MAX_SHOWN_BODY = 200;
@@ -33,9 +33,7 @@ final class JsonAnswer implements Answer {
     private final int maxBytes;
     private final Http1Answer answer;
 
-    /**
-     * @param maxBytes the maximum size of a message
-     */
+    /** @param maxBytes the maximum size of a message */
     JsonAnswer(TripleCodecs codecs, Endpoint endpoint, int maxBytes, Http1Answer answer) {
         this.codecs = codecs;
         this.endpoint = endpoint;
@@ -79,7 +77,7 @@ final class JsonAnswer implements Answer {
     }
 
     private @Nullable Object value(JsonMethod json, byte[] bytes, int length) {
-        if (length == 0) { // for example with status 204
+        if (length == 0) { // the body is empty, for example with status 204
             return null;
         }
         String type = answer.field(JsonForm.CONTENT_TYPE);
@@ -97,7 +95,7 @@ final class JsonAnswer implements Answer {
 
     private Status status(Invocation call, @Nullable JsonError error, byte[] bytes, int length, boolean notRun) {
         int http = answer.status();
-        if (error == null) { // possibly from a proxy
+        if (error == null) { // the answer may come from a proxy
             String body = new String(bytes, 0, Math.min(length, MAX_SHOWN_BODY), StandardCharsets.UTF_8);
             return new Status(
                     StatusTable.fromHttpStatus(http),
@@ -109,7 +107,7 @@ final class JsonAnswer implements Answer {
         if (code == null) {
             return new Status(StatusTable.fromHttpStatus(http), error.message(), List.of());
         }
-        // Maps 404 back, because JsonForm reports an unknown method as 404.
+        // Converts NOT_FOUND back to UNIMPLEMENTED, because JsonForm reports an unknown method with status 404.
         StatusCode told = code == StatusCode.NOT_FOUND && notRun ? StatusCode.UNIMPLEMENTED : code;
         return new Status(told, error.message(), error.details());
     }

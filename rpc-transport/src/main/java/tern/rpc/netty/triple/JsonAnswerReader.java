@@ -14,14 +14,14 @@ import tern.rpc.netty.http1.Http1Violation;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** Parses the answers to JSON calls on one connection of HTTP/1.1. Used by one thread at a time. */
+/** Parses the answers to JSON calls on one HTTP/1.1 connection. Only one thread at a time uses a reader. */
 final class JsonAnswerReader implements AnswerReader {
 
     private final TripleCodecs codecs;
     private final Endpoint endpoint;
     private final int maxBytes;
     private final Http1AnswerReader answers;
-    private boolean begun; // whether the first answer on the connection has begun
+    private boolean begun; // true if a byte of the first answer on the connection has arrived
 
     /**
      * @param maxBytes the maximum size of a message

@@ -21,12 +21,12 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The messages and answers of a method in JSON. There is one request. A single answer is the response body; many
- * answers are server-sent events. Metadata of the application becomes plain headers. Stateless.
+ * The messages and answers of a method in JSON. The client sends one request message. A single answer is the response
+ * body; a stream of answers is sent as server-sent events. Application metadata is sent as plain headers. Stateless.
  */
 final class JsonEncoding implements CallEncoding {
 
-    /** The place of the arguments. */
+    /** The part of the request that contains the arguments. */
     enum Source {
         QUERY,
         JSON,
@@ -45,7 +45,7 @@ final class JsonEncoding implements CallEncoding {
     private final Source source;
     private final JsonFormat format;
 
-    /** @throws RpcException if the method is not served as JSON */
+    /** @throws RpcException if the method cannot be called in JSON */
     JsonEncoding(TripleCodecs codecs, MethodDescriptor called, JsonTarget target, Source source, JsonFormat format) {
         this.codecs = codecs;
         this.called = called;
@@ -82,7 +82,7 @@ final class JsonEncoding implements CallEncoding {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             throw tooLarge
                     ? WholeBody.tooLarge(e.status().description())
-                    : e; // otherwise there is currently no memory for the message
+                    : e; // otherwise the server currently has no memory for the message
         }
     }
 
@@ -111,7 +111,7 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        // checks the headers now, so that the call fails here and not at the end
+        // checks the headers now, so that the call fails here instead of at its end
         TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }
@@ -172,7 +172,10 @@ final class JsonEncoding implements CallEncoding {
 
     // ---- failures
 
-    /** Only exceptions that callers know keep their message, because other messages might reveal internals. */
+    /**
+     * Returns the failure that the caller receives. Only exceptions that callers know keep their message, because other
+     * messages might reveal internals.
+     */
     @Override
     public Throwable told(Throwable failure) {
         if (failure instanceof RpcException) {
@@ -191,8 +194,8 @@ final class JsonEncoding implements CallEncoding {
     }
 
     /**
-     * The failure as a complete answer. If a part of the answer was already sent, the failure is the last event
-     * instead.
+     * Returns the failure as a complete answer. If a part of the answer was already sent, the last event contains the
+     * failure instead.
      */
     @Override
     public HttpWrite wholeFailure(

@@ -20,7 +20,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.JsonEncoding.Source;
 import tern.rpc.transport.ServiceLookup;
 
-/** Arguments and results as plain JSON, for curl, browsers and Dubbo (docs/wire-protocol.md 4). Thread-safe. */
+/**
+ * Calls with arguments and results as plain JSON, for curl, browsers and Dubbo (docs/wire-protocol.md 4). Thread-safe.
+ */
 final class JsonForm implements HttpForm {
 
     static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
@@ -31,12 +33,13 @@ final class JsonForm implements HttpForm {
     private static final String ANY_METHOD = "POST, PUT, PATCH, DELETE, OPTIONS";
     private static final String ANY_METHOD_READING = "GET, HEAD, " + ANY_METHOD;
 
-    /** The target of a path, its route, and the encoding that most of its calls use. Thread-safe. */
+    /** The parsed path of a request, its route, and the encoding that most calls with this path use. Thread-safe. */
     private static final class Aim {
 
         private final JsonTarget target;
         private final Route route;
-        private @Nullable JsonEncoding usual; // created by the first call; racing threads create equal ones
+        // created by the first call; threads that create it at the same time create equal objects
+        private @Nullable JsonEncoding usual;
 
         Aim(JsonTarget target, Route route) {
             this.target = target;
@@ -150,7 +153,7 @@ final class JsonForm implements HttpForm {
         return found == null ? null : found.toString();
     }
 
-    /** The first letters of the parameter types, such as {@code iS} for {@code int} and {@code String}. */
+    /** Returns the first letters of the parameter types, such as {@code iS} for {@code int} and {@code String}. */
     static String letters(MethodDescriptor method) {
         return method.parameters().stream()
                 .map(type -> type.raw().getSimpleName().substring(0, 1))
@@ -164,7 +167,7 @@ final class JsonForm implements HttpForm {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The place of the arguments in the request. */
+    /** Returns the part of the request that contains the arguments. */
     private Source source(Http2Headers head, MethodDescriptor method) {
         String verb = String.valueOf(head.method());
         boolean reading = is(verb, HttpMethod.GET) || is(verb, HttpMethod.HEAD);
@@ -188,8 +191,8 @@ final class JsonForm implements HttpForm {
     }
 
     /**
-     * Whether bodies of this type are accepted, or the type is at least handled by an error that names the accepted
-     * types.
+     * Whether JSON calls handle a body of this content type: they decode the body, or report an error that lists the
+     * accepted types.
      */
     static boolean takes(AsciiString type) {
         return type.isEmpty() || type.equals(JSON) || type.equals(TEXT) || type.equals(FORM);
@@ -228,7 +231,7 @@ final class JsonForm implements HttpForm {
                         method + " takes a stream, which needs HTTP/2 and gRPC or Connect");
     }
 
-    /** Refuses a body whose announced length is too large, without waiting for the body. */
+    /** Refuses a request whose announced body length is too large, without waiting for the body. */
     private static void checkLength(HttpExchange exchange) {
         Long length = exchange.head().getLong(CONTENT_LENGTH);
         int limit = exchange.connection().settings().maxRequestBytes();
@@ -237,7 +240,7 @@ final class JsonForm implements HttpForm {
         }
     }
 
-    /** The shortest timeout among the request's headers; negative if there is none. */
+    /** Returns the shortest timeout in the headers of the request; negative if the request has no timeout. */
     static long timeoutNanos(Http2Headers head) {
         long grpc;
         try {
@@ -264,7 +267,7 @@ final class JsonForm implements HttpForm {
     }
 
     /**
-     * An answer that contains an error.
+     * Returns an answer that contains an error.
      *
      * @throws RpcException if the metadata cannot be sent
      */
@@ -277,13 +280,13 @@ final class JsonForm implements HttpForm {
         }
         GrpcHeaders.tellExecuted(head, reason.wasExecuted());
         if (status.code() == HttpResponseStatus.UNAUTHORIZED.code()) {
-            head.set("www-authenticate", "Bearer"); // required with this status (RFC 9110, 15.5.2)
+            head.set("www-authenticate", "Bearer"); // the status 401 requires this header (RFC 9110, 15.5.2)
         }
         head.status(status.codeAsText()).set(CONTENT_TYPE, JSON);
         return whole(exchange, head, ErrorBody.of(told(reason), status.code()));
     }
 
-    /** A complete answer with head and body. */
+    /** Returns a complete answer with headers and body. */
     static HttpWrite whole(HttpExchange exchange, Http2Headers head, byte @Nullable [] body) {
         head.setInt(CONTENT_LENGTH, body == null ? 0 : body.length);
         return new HttpWrite(exchange, head, exchange.isHead() ? null : body, null, true);
@@ -296,12 +299,15 @@ final class JsonForm implements HttpForm {
         if (isUnknown(reason)) {
             return HttpResponseStatus.NOT_FOUND;
         }
-        return reason.code() == StatusCode.OK // OK should never occur in a failure
+        return reason.code() == StatusCode.OK // a failure should never have the code OK
                 ? HttpResponseStatus.INTERNAL_SERVER_ERROR
                 : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
     }
 
-    /** Whether the failure is an unknown service or method. A method that has run cannot report this. */
+    /**
+     * Whether the failure means that the service or method is unknown. A failure of a method that has run never means
+     * this.
+     */
     private static boolean isUnknown(RpcException reason) {
         return reason.code() == StatusCode.UNIMPLEMENTED && reason.wasExecuted() == Executed.NO;
     }

@@ -7,12 +7,12 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 
-/** The formats of an answer of the JSON protocol (docs/wire-protocol.md 4.4). */
+/** The formats of the answers of JSON calls (docs/wire-protocol.md 4.4). */
 enum JsonFormat {
     JSON("application/json", "application/json", Object.class),
-    /** Text on request, for methods with a text result. */
+    /** Plain text, on request, for methods with a text result. */
     TEXT("text/plain", "text/plain; charset=utf-8", String.class),
-    /** Bytes on request, for methods with a byte array as result. */
+    /** Raw bytes, on request, for methods that return a byte array. */
     BYTES("application/octet-stream", "application/octet-stream", byte[].class);
 
     private static final JsonFormat[] ALL = values();
@@ -31,14 +31,14 @@ enum JsonFormat {
         return contentType;
     }
 
-    /** Whether the format fits the result type of the method. */
+    /** Whether results of the method can be sent in this format. */
     private boolean fits(MethodDescriptor method) {
         return this == JSON || method.result().raw() == result;
     }
 
     /**
-     * Chooses the first possible entry of {@code accept}. If that header does not decide, the path, the query or the
-     * request's own type decide.
+     * Chooses the first possible format in the {@code accept} header. If that header does not decide, uses the given
+     * suggestions, which come from the path, the query and the request's content type.
      *
      * @throws HttpRefusal with status 415 if no format is possible
      */
@@ -83,7 +83,7 @@ enum JsonFormat {
         return JSON;
     }
 
-    /** The format of a media type, or of its short name in a path or query. */
+    /** Returns the format with this media type, or with this short name from a path or query. */
     private static @Nullable JsonFormat named(@Nullable String name) {
         return switch (name == null ? "" : name) {
             case "application/json", "json" -> JSON;

@@ -7,16 +7,16 @@ import tern.rpc.netty.WriteCommand;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** A JSON request over HTTP/1.1. It notifies its call when it is sent. */
+/** A JSON request over HTTP/1.1. Notifies its call when it is sent. */
 final class JsonRequest extends WriteCommand {
 
     private final PendingCall pending;
     private final Connection connection;
     private final byte[][] parts;
     private final int bytes;
-    private @Nullable Http1ClientHandler handler; // event loop only; null until the request is written
+    private @Nullable Http1ClientHandler handler; // accessed only by the event loop; null until the request is written
 
-    /** @param parts the bytes, sent in this order */
+    /** @param parts the parts of the request, in the order in which they are sent */
     JsonRequest(PendingCall pending, Connection connection, byte[][] parts) {
         this.pending = pending;
         this.connection = connection;

@@ -7,7 +7,10 @@ import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
-/** The head of the JSON requests of a method over HTTP/1.1. The common part is encoded once. Immutable. */
+/**
+ * The request line and headers of a method's JSON requests over HTTP/1.1. The part that all requests have in common is
+ * encoded once. Immutable.
+ */
 final class JsonRequestHead {
 
     private static final long MAX_MILLIS = 9_999_999_999L;
@@ -49,10 +52,10 @@ final class JsonRequestHead {
     }
 
     /**
-     * The head of one request, up to its empty line.
+     * Encodes the request line and headers of one request, including the empty line at the end.
      *
-     * @param room the number of free bytes to reserve after the head
-     * @throws tern.rpc.RpcException if its metadata cannot be sent
+     * @param room the number of bytes to reserve after the headers
+     * @throws tern.rpc.RpcException if the metadata cannot be sent
      */
     byte[] bytes(Invocation call, int bodyBytes, long now, int room) {
         StringBuilder head = new StringBuilder(96);

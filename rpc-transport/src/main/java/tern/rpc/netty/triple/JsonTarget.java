@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The path and the query of a request: {@code /service/method~overload.format?name=value} (docs/wire-protocol.md 4.1).
  *
- * @param path service and method only
- * @param overload the first letters of the parameter types; null if the path has none
- * @param format the format in the path; null if it has none
- * @param query the decoded query
+ * @param path the path, with service and method only
+ * @param overload the first letters of the parameter types; null if the path does not contain them
+ * @param format the format in the path; null if the path does not contain it
+ * @param query the decoded query parameters
  */
 record JsonTarget(
         String path, @Nullable String overload, @Nullable String format, Map<String, List<String>> query) {
@@ -24,10 +24,10 @@ record JsonTarget(
     /**
      * Parses a request target.
      *
-     * @throws HttpRefusal with status 400 if it cannot be decoded
+     * @throws HttpRefusal with status 400 if the target cannot be decoded
      */
     static JsonTarget of(@Nullable CharSequence target) {
-        if (target == null) { // for example with CONNECT
+        if (target == null) { // the target is absent, for example in a CONNECT request
             throw new HttpRefusal(HttpResponseStatus.METHOD_NOT_ALLOWED, "the request has no path", "allow", "POST");
         }
         QueryStringDecoder decoder =
@@ -48,7 +48,7 @@ record JsonTarget(
         return new JsonTarget(tilde < 0 ? path : path.substring(0, tilde), overload, format, parameters(decoder));
     }
 
-    /** The parameters of a form. */
+    /** Decodes the parameters of a form. */
     static Map<String, List<String>> form(byte[] bytes, int length) {
         String text = new String(bytes, 0, length, StandardCharsets.UTF_8);
         Charset charset = StandardCharsets.UTF_8;

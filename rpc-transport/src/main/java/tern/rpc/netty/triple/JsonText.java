@@ -1,13 +1,13 @@
 package tern.rpc.netty.triple;
 
-/** Encodes JSON strings where no JSON library is used. */
+/** Encodes JSON strings for code that does not use a JSON library. */
 final class JsonText {
 
     private static final String HEX = "0123456789abcdef";
 
     private JsonText() {}
 
-    /** Appends the text in quotes, with escapes. */
+    /** Appends the text as a quoted JSON string with escapes. */
     static void append(String text, StringBuilder json) {
         json.append('"');
         for (int i = 0; i < text.length(); i++) {

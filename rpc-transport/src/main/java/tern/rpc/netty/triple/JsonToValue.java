@@ -9,13 +9,16 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 
-/** Converts one JSON text to a {@code google.protobuf.Value}. Each instance is used once. */
+/** Converts a JSON text to a {@code google.protobuf.Value}. An instance converts only one text. */
 final class JsonToValue {
 
-    /** Numbers with at most this number of digits are preserved by a conversion to double and back. */
+    /** A number with at most this number of digits does not change if it is converted to a double and back. */
     private static final int EXACT_DIGITS = 15;
 
-    /** Longer numbers become text without a conversion, because no double has this number of digits. */
+    /**
+     * A number with more characters is converted to text without further checks, because no double has this number of
+     * digits.
+     */
     private static final int MAX_NUMBER = 800;
 
     private final byte[] json;
@@ -149,7 +152,7 @@ final class JsonToValue {
         }
     }
 
-    /** Whether the double equals the text when it is written with the same number of digits. */
+    /** Whether the double, written with the same number of digits, equals the given text. */
     private static boolean isExact(double number, String text) {
         if (Double.isInfinite(number)) {
             return false;
@@ -167,7 +170,7 @@ final class JsonToValue {
         return new BigDecimal(number).round(digits).compareTo(told) == 0;
     }
 
-    // ---- text
+    // ---- strings
 
     private void string(int field) {
         at++;

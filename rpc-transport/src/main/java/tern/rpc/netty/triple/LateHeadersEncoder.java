@@ -9,8 +9,8 @@ import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's encoder of headers, created for the first block that needs it. Plain answers do not need it, and its tables
- * take 750 bytes. Confined to the event loop.
+ * Netty's encoder of headers, which is created for the first header block that needs it. Plain answers do not need it,
+ * and its tables occupy 750 bytes. Confined to the event loop.
  */
 final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
 
@@ -38,8 +38,8 @@ final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncod
     }
 
     /**
-     * Records every change. The client must be informed of each change, including the smallest size (RFC 7541, 4.2), so
-     * the encoder must get all of them.
+     * Creates the encoder if the table size differs from the default. The encoder must announce every change to the
+     * client, including the smallest size between two blocks (RFC 7541, 4.2), so it must know all changes.
      */
     @Override
     public void maxHeaderTableSize(long most) throws Http2Exception {

@@ -15,13 +15,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's encoder with limits for control frames: unread acknowledgements of pings and settings, and resets. The
- * connection of a client that causes too many is closed. Netty implements these limits in two wrapping encoders that
- * only its builder can create. Here they need no extra objects (docs/decisions/0024). Confined to the event loop.
+ * Netty's encoder with limits for control frames that the client causes: acknowledgements of pings and settings that it
+ * does not read, and resets. If a client causes too many, its connection is closed. Netty implements these limits in
+ * two wrapping encoders that only its builder can create. This class needs no extra objects (docs/decisions/0024).
+ * Confined to the event loop.
  */
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 
-    /** Maximum number of acknowledgements and resets that wait for the socket. It equals Netty's limit. */
+    /** Maximum number of acknowledgements and resets that wait for the socket. It is Netty's limit. */
     static final int MAX_UNSENT = Http2CodecUtil.DEFAULT_MAX_QUEUED_CONTROL_FRAMES;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -29,7 +30,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
     private @Nullable Http2LifecycleManager lifecycle;
     private int unsent;
     private boolean tooManyUnsent;
-    private int resets; // number of resets in the window
+    private int resets; // number of resets in the current time window
     private long windowNanos = System.nanoTime();
 
     LimitedEncoder(Http2Connection connection, Http2FrameWriter writer) {
@@ -56,7 +57,8 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
     public ChannelFuture writeRstStream(
             ChannelHandlerContext context, int streamId, long error, ChannelPromise promise) {
         ChannelFuture written = super.writeRstStream(context, streamId, error, counted(context, promise));
-        if (error != Http2Error.CANCEL.code() && error != Http2Error.NO_ERROR.code()) { // resets that the client caused
+        if (error != Http2Error.CANCEL.code() && error != Http2Error.NO_ERROR.code()) {
+            // only resets that the client caused are counted
             countReset(context);
         }
         return written;
@@ -67,7 +69,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             return promise;
         }
         if (unsent == MAX_UNSENT) {
-            context.flush(); // the socket may then take some of them
+            context.flush(); // after the flush, the socket may accept some of the waiting frames
         }
         if (unsent == MAX_UNSENT) {
             tooManyUnsent = true;

@@ -9,14 +9,14 @@ import tern.rpc.StatusCode;
 import tern.rpc.serialization.MessageKind;
 
 /**
- * Splits the bytes of DATA frames into messages: a byte of flags, four bytes of length, the payload
- * (docs/wire-protocol.md 3.4). Delivers at most the requested number of messages, and reports the number of bytes that
- * the peer may send again. Memory grows with the received bytes, not with an announced length. Used by one thread. Its
- * receiver may call it.
+ * Splits the bytes of DATA frames into messages: one byte of flags, four bytes of length, and the payload
+ * (docs/wire-protocol.md 3.4). Delivers at most the requested number of messages, and reports how many further bytes
+ * the peer may send. The memory grows with the received bytes, not with the announced length. Used by one thread. The
+ * receiver may call this object while it receives a message.
  */
 final class MessageDeframer {
 
-    /** Flag of a compressed payload. */
+    /** Flag of a message with a compressed payload. */
     static final int COMPRESSED = 0x01;
 
     /** Flag of the last frame of a Connect stream, which contains the result. */
@@ -25,7 +25,7 @@ final class MessageDeframer {
     /** Flag of the last frame of a gRPC-Web answer, which contains the trailers. */
     static final int WEB_TRAILERS = 0x80;
 
-    /** Bytes before each payload. */
+    /** Number of bytes before each payload. */
     static final int PREFIX_BYTES = 5;
 
     /** The permitted flags in addition to {@link #COMPRESSED}. */
@@ -43,7 +43,7 @@ final class MessageDeframer {
 
     /** Receives the messages in order. */
     interface Receiver {
-        /** @param payload owned by the receiver */
+        /** @param payload the payload, which the receiver must release */
         void message(int flags, ByteBuf payload);
     }
 
@@ -51,7 +51,7 @@ final class MessageDeframer {
     private final int maxMessageBytes;
     private final MessageKind kind;
     private final Receiver receiver;
-    private @Nullable ByteBuf waiting; // a copy of bytes that are not yet delivered
+    private @Nullable ByteBuf waiting; // a copy of the bytes that are not yet delivered
     private int demand;
     private long allowedBytes;
     private long received;
@@ -60,8 +60,8 @@ final class MessageDeframer {
     private boolean closed;
 
     /**
-     * @param maxMessageBytes the maximum size of a payload on the wire
-     * @param kind the kind whose property sets this limit
+     * @param maxMessageBytes the maximum size of a payload before decompression
+     * @param kind the kind of message, which selects the property that an error names for this limit
      */
     MessageDeframer(Framing framing, int maxMessageBytes, MessageKind kind, Receiver receiver) {
         this.framing = framing;
@@ -73,7 +73,7 @@ final class MessageDeframer {
     /**
      * Adds received bytes.
      *
-     * @param data received bytes; the caller keeps ownership
+     * @param data the received bytes; the caller keeps ownership
      * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; this object
      *     must then be closed
      */
@@ -91,17 +91,17 @@ final class MessageDeframer {
         }
     }
 
-    /** Requests this number of further messages of any size. */
+    /** Requests the given number of further messages of any size. */
     void request(int messages) {
         request(messages, Long.MAX_VALUE);
     }
 
     /**
-     * Requests this number of further messages. Complete messages are delivered at once.
+     * Requests the given number of further messages. Complete messages are delivered at once.
      *
-     * @param bytes the number of message bytes that may be delivered until the next request; the message that reaches
-     *     this limit is still delivered
-     * @throws RpcException as {@link #add}
+     * @param bytes the number of message bytes after which delivery stops until the next request; the message that
+     *     reaches this number is still delivered
+     * @throws RpcException in the same cases as {@link #add}
      */
     void request(int messages, long bytes) {
         demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
@@ -118,7 +118,7 @@ final class MessageDeframer {
             return;
         }
         deliver(waiting, true);
-        ByteBuf rest = waiting; // null if the data was delivered completely
+        ByteBuf rest = waiting; // null if all bytes were delivered
         if (rest == null) {
             return;
         }
@@ -148,7 +148,7 @@ final class MessageDeframer {
                 allowedBytes -= length;
                 boolean last = own && bytes.readableBytes() == length;
                 if (last) {
-                    waiting = null; // delivered without a copy
+                    waiting = null; // the bytes are delivered without a copy
                 }
                 receiver.message(flags, last ? bytes : payload(bytes, (int) length, own));
                 if (last) {
@@ -183,7 +183,10 @@ final class MessageDeframer {
         }
     }
 
-    /** Keeps bytes. Small pieces are joined, so that a message in many pieces costs little more than its size. */
+    /**
+     * Keeps undelivered bytes. Joins small pieces, so that a message in many pieces needs little more memory than its
+     * size.
+     */
     private void keep(ByteBuf data) {
         ByteBuf kept = waiting;
         if (kept == null) {
@@ -194,8 +197,8 @@ final class MessageDeframer {
     }
 
     /**
-     * The number of bytes that the peer may send: those of requested messages, even if they are incomplete. Each byte
-     * is returned once.
+     * Returns the number of further bytes that the peer may send: the received bytes of requested messages, including
+     * incomplete ones. Each byte is returned once.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;
@@ -216,7 +219,7 @@ final class MessageDeframer {
         return waiting == null;
     }
 
-    /** Whether the remaining bytes are an incomplete message, which needs further bytes. */
+    /** Whether the undelivered bytes are an incomplete message. */
     boolean isIncomplete() {
         return waiting != null && wantsMore();
     }

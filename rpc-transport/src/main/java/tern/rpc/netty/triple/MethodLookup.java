@@ -11,17 +11,17 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** Finds the methods that a name in a path stands for (docs/wire-protocol.md 3.5). */
+/** Finds the methods to which a name in a path refers (docs/wire-protocol.md 3.5). */
 final class MethodLookup {
 
     private MethodLookup() {}
 
     /**
-     * Returns all methods with this name. If there is none, it returns the methods whose name begins in lower case
-     * instead, and otherwise the built-in method.
+     * Returns all methods with this name. If the service has none, returns the built-in methods with this name, or the
+     * methods whose name differs only in a lower-case first letter.
      *
      * @return at least one method
-     * @throws RpcException UNIMPLEMENTED if there is none, or the built-in method is switched off
+     * @throws RpcException UNIMPLEMENTED if no method is found; a disabled built-in method is not found
      */
     static List<MethodDescriptor> find(ServiceLookup services, ServiceDescriptor service, String name) {
         List<MethodDescriptor> found = service.overloads(name);

@@ -8,7 +8,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
-/** The headers of a request, with its message if it has exactly one. The request waits for a stream if none is free. */
+/**
+ * The headers of a request, and its message if the request consists of one message. The request waits if no stream is
+ * free.
+ */
 final class OpenCall extends WriteCommand {
 
     private final ClientCall call;
@@ -16,12 +19,11 @@ final class OpenCall extends WriteCommand {
     private final AsciiString[] fields;
     private final byte @Nullable [] message;
     private final int bytes;
-    private @Nullable ChannelPromise promise; // event loop only; set for a request that is not written in one step
-    private @Nullable Channel channel; // event loop only
+    // accessed only by the event loop; set for a request that is not written in one step
+    private @Nullable ChannelPromise promise;
+    private @Nullable Channel channel; // accessed only by the event loop
 
-    /**
-     * @param message the message with its prefix; null if messages are sent separately
-     */
+    /** @param message the message with its prefix; null if messages are sent separately */
     OpenCall(ClientCall call, RequestHead head, AsciiString[] fields, byte @Nullable [] message) {
         this.call = call;
         this.head = head;
@@ -50,7 +52,7 @@ final class OpenCall extends WriteCommand {
         return message;
     }
 
-    /** The promise that completes when the socket has taken or dropped the bytes of this request. */
+    /** The promise that completes when the socket has accepted or dropped the bytes of this request. */
     ChannelPromise promise() {
         ChannelPromise known = promise;
         if (known == null) {
@@ -61,7 +63,7 @@ final class OpenCall extends WriteCommand {
         return known;
     }
 
-    /** Returns a copy of this request for another call object. */
+    /** Returns a copy of this request that belongs to the given call. */
     OpenCall of(ClientCall other) {
         return new OpenCall(other, head, fields, message);
     }

@@ -12,26 +12,27 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * The codec of a method's messages (docs/wire-protocol.md 3.4). For a streaming method, a message is one element.
- * Thread-safe. Every method throws {@link SerializationException} if a value cannot be encoded or bytes are invalid.
+ * The codec of a method's messages (docs/wire-protocol.md 3.4). For a streaming method, each element of the stream is a
+ * message. Thread-safe. Every method throws {@link SerializationException} if a value cannot be encoded or bytes are
+ * invalid.
  */
 sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Protobuf, PayloadCodec.Raw {
 
     MethodDescriptor method();
 
-    /** Appends a request. */
+    /** Encodes the arguments of a request and appends them to the buffer. */
     void writeRequest(Object[] arguments, OutputBuffer out);
 
-    /** Decodes a request, with one value per parameter. */
+    /** Decodes a request. Returns one value per parameter. */
     Object[] readRequest(byte[] bytes, int offset, int length);
 
-    /** Appends an answer. */
+    /** Encodes the value of an answer and appends it to the buffer. */
     void writeResponse(@Nullable Object value, OutputBuffer out);
 
     @Nullable
     Object readResponse(byte[] bytes, int offset, int length);
 
-    /** Protobuf messages. A method without parameters is called with an empty message. */
+    /** Protobuf messages. For a method without parameters, the request is an empty message. */
     record Protobuf(MethodDescriptor method) implements PayloadCodec {
 
         private static final SeldomWarning WARNING = new SeldomWarning(

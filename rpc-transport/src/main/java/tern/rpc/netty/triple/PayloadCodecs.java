@@ -13,7 +13,7 @@ import tern.rpc.serialization.CoderPool;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ServiceLookup;
 
-/** The codecs of all methods, each created once. Thread-safe. */
+/** The codecs of all methods. Each codec is created once. Thread-safe. */
 final class PayloadCodecs {
 
     /** Whether the optional module for protobuf messages is present. */
@@ -22,7 +22,7 @@ final class PayloadCodecs {
     private final CoderPool coders;
     private final ConcurrentMap<MethodDescriptor, PayloadCodec> known = new ConcurrentHashMap<>();
 
-    /** @param coders the pool of hessian coders */
+    /** @param coders the pool of hessian encoders and decoders */
     PayloadCodecs(CoderPool coders) {
         this.coders = coders;
     }
@@ -58,12 +58,12 @@ final class PayloadCodecs {
     }
 
     /**
-     * Decodes a whole request, on a thread that may block.
+     * Decodes a whole request. Must run on a thread that may block.
      *
-     * @param service the called service, whose classes may be read
+     * @param service the called service, whose classes may be instantiated
      * @param overloads the possible methods, found by {@link MethodLookup}
-     * @throws RpcException UNIMPLEMENTED if the request fits none of them, INVALID_ARGUMENT if the arguments do not fit
-     *     the method
+     * @throws RpcException UNIMPLEMENTED if the request matches none of the methods, INVALID_ARGUMENT if the arguments
+     *     do not match the method
      * @throws SerializationException if the bytes are invalid
      */
     DecodedRequest readRequest(
@@ -86,7 +86,7 @@ final class PayloadCodecs {
         return new DecodedRequest(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
     }
 
-    /** Decodes only the first argument in an envelope, which is text. */
+    /** Decodes only the first argument of a wrapped request, which must be text. */
     String firstText(byte[] bytes, int offset, int length) {
         WrapperRequest request = WrapperRequest.parse(bytes, offset, length);
         if (request.arguments() == 0) {
@@ -100,8 +100,8 @@ final class PayloadCodecs {
     }
 
     /**
-     * The arguments. The echo that is always available accepts only scalar values, because an echo of objects could
-     * create instances of any allowed class.
+     * Decodes the arguments. The echo method, which every service has, accepts only scalar values. If it accepted
+     * objects, callers could create instances of any allowed class.
      */
     private static Object[] arguments(
             WrapperCodec codec, WrapperRequest request, ServiceDescriptor service, boolean scalarsOnly) {

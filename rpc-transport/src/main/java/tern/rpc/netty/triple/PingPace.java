@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits the pings of a client to the number that gRPC servers accept. Servers count the pings of five minutes in which
- * no other frame arrives. By default they close the connection at the fourth ping. Confined to the event loop.
+ * Limits the pings of a client to the number that gRPC servers accept. Servers count pings in periods of five minutes
+ * without any other frame, and by default close the connection at the fourth ping. Confined to the event loop.
  */
 final class PingPace {
 
@@ -14,12 +14,12 @@ final class PingPace {
     private int sent;
     private long lastNanos;
 
-    /** Called when headers or data arrived, so the server resets its count. */
+    /** Called when headers or data were transmitted, after which the server restarts its count. */
     void moved() {
         sent = 0;
     }
 
-    /** Whether a ping may be sent now. If so, it is counted. */
+    /** Whether a ping may be sent now. If the result is true, the ping is counted. */
     boolean take(long now) {
         if (sent >= QUICK && now - lastNanos < SLOW_NANOS) {
             return false;

@@ -5,7 +5,7 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
 
-/** A plain HTTP answer, for requests that fit no RPC protocol. */
+/** A plain HTTP answer to a request that does not belong to an RPC protocol. */
 final class PlainAnswer {
 
     private PlainAnswer() {}

@@ -9,14 +9,14 @@ import io.netty.util.AsciiString;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Writes complete successful answers as bytes, and counts them until the socket has taken them. This is the second write
- * path of a server: the codec would need three dozen objects for each answer (docs/decisions/0011). The head and the
- * trailers are the same for all answers and do not change the header table of the connection. Confined to the event
- * loop.
+ * Writes complete successful answers directly as bytes, and counts them until the socket has accepted them. The server
+ * has this second way to write answers because the codec would create about 36 objects for each answer
+ * (docs/decisions/0011). Headers and trailers are the same for all answers and do not change the header table of the
+ * connection. Confined to the event loop.
  */
 final class PlainAnswers {
 
-    /** Limits of a plain answer: the size of its message, of the bytes around it, and of its headers. */
+    /** Maximum size of the message in a plain answer. */
     private static final int MAX_BYTES = 8 << 10;
 
     private static final int HEADS_BYTES = 64;
@@ -26,7 +26,7 @@ final class PlainAnswers {
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
     private long waiting; // number of bytes of plain answers that wait for the socket
-    private long told; // the number of these bytes that were reported to the connection
+    private long told; // the part of these waiting bytes that was reported to the connection
 
     PlainAnswers(ServerConnection connection, Http2ConnectionEncoder encoder, JoinedWrites joined) {
         this.connection = connection;
@@ -37,8 +37,10 @@ final class PlainAnswers {
     /**
      * Writes an answer.
      *
-     * @param counted the number of bytes to be passed to {@link #taken} when the socket has taken them
-     * @return false if the codec must write the answer, because of a window or the state of the stream
+     * @param counted the number of bytes that are later passed to {@link #taken}, when the socket has accepted the
+     *     answer
+     * @return false if the codec must write the answer, because of a flow-control window, the size of the message or
+     *     the state of the stream
      */
     boolean write(Http2Stream stream, Http2Stream whole, AsciiString contentType, byte[] message, int counted) {
         Http2RemoteFlowController windows = encoder.flowController();
@@ -53,7 +55,7 @@ final class PlainAnswers {
         try {
             windows.incrementWindowSize(whole, -message.length);
         } catch (Http2Exception e) {
-            return false; // cannot happen, because the window shrinks
+            return false; // cannot occur, because the window becomes smaller
         }
         ByteBuf out = joined.room(message.length + HEADS_BYTES + contentType.length());
         joined.counted(counted);
@@ -79,7 +81,7 @@ final class PlainAnswers {
         Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
     }
 
-    /** Called when the socket has taken these bytes, or they were dropped. */
+    /** Called when the socket has accepted bytes of answers, or they were dropped. */
     void taken(int counted) {
         waiting -= counted;
         if (waiting < told) {
@@ -87,14 +89,16 @@ final class PlainAnswers {
         }
     }
 
-    /** Called after a flush of all bytes. The socket usually takes all of them at once. */
+    /** Called after a flush. The socket usually has accepted all bytes by then, so nothing must be reported. */
     void flushed() {
         if (waiting > told) {
             tell();
         }
     }
 
-    /** Reports the number of waiting bytes to the connection, because their exchanges no longer count them. */
+    /**
+     * Reports the change of the number of waiting bytes to the connection. The exchanges no longer count these bytes.
+     */
     private void tell() {
         long change = waiting - told;
         told = waiting; // set first, because the next line may close the connection

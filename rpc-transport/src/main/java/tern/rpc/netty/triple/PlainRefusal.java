@@ -2,7 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** A refusal with a plain HTTP status and text, because the client would not understand an RPC error. */
+/** The refusal of a request with a plain HTTP status and a text, because the client could not decode an RPC error. */
 final class PlainRefusal extends HttpRefusal {
 
     private static final long serialVersionUID = 1L;
@@ -11,7 +11,7 @@ final class PlainRefusal extends HttpRefusal {
         super(httpStatus, description);
     }
 
-    /** @param headerName a header that lists the supported values */
+    /** @param headerName the name of a header that lists the supported values */
     PlainRefusal(HttpResponseStatus httpStatus, String description, String headerName, String headerValue) {
         super(httpStatus, description, headerName, headerValue);
     }

@@ -10,8 +10,9 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 
 /**
- * Writes whole small requests as the bytes that the codec would write. This is the second write path of a client,
- * because the codec would need a dozen objects for each request (docs/decisions/0011). Confined to the event loop.
+ * Writes complete small requests directly as bytes, the same bytes that the codec would write. The client has this
+ * second way to write requests because the codec would create about 12 objects for each request (docs/decisions/0011).
+ * Confined to the event loop.
  */
 final class PlainRequests {
 
@@ -21,7 +22,7 @@ final class PlainRequests {
     private static final AsciiString PATH = Http2Headers.PseudoHeaderName.PATH.value();
     private static final AsciiString SCHEME = Http2Headers.PseudoHeaderName.SCHEME.value();
     private static final AsciiString AUTHORITY = Http2Headers.PseudoHeaderName.AUTHORITY.value();
-    private static final int OWN_FIELDS = 4; // number of the four pseudo-headers above
+    private static final int OWN_FIELDS = 4; // number of the pseudo-headers written by this class
 
     private final Http2Connection connection;
     private final Http2ConnectionEncoder encoder;
@@ -42,10 +43,11 @@ final class PlainRequests {
         this.authority = authority;
     }
 
-    /** Whether a request can be written in this way, because it is small and the windows are open. */
+    /** Whether the request can be written by this class: it is small and both flow-control windows have room. */
     boolean fits(OpenCall request, byte[] message) {
         Http2RemoteFlowController windows = encoder.flowController();
-        return !request.call().pending().isOneWay() // a one-way call must be notified when it is written
+        // the codec notifies a one-way call when it is written; this class does not
+        return !request.call().pending().isOneWay()
                 && roomBytes(request) <= JoinedWrites.MAX_ROOM_BYTES
                 && roomBytes(request) < table.maxHeaderListSize()
                 && message.length <= windows.initialWindowSize()
@@ -53,21 +55,24 @@ final class PlainRequests {
     }
 
     /**
-     * Upper bound of the bytes of both frames. It also covers the size of the headers, for which each field counts 32
-     * additional bytes.
+     * Upper bound of the number of bytes of both frames. It is also an upper bound of the size of the header list, in
+     * which each field has 32 additional bytes.
      */
     private int roomBytes(OpenCall request) {
         return request.bytes() + authority.length() + 64 * (OWN_FIELDS + request.fields().length / 2);
     }
 
-    /** Opens a stream whose request ends at once, and subtracts the message from the window of the connection. */
+    /**
+     * Opens a stream whose request ends at once, and subtracts the message from the flow-control window of the
+     * connection.
+     */
     Http2Stream open(int id, int messageBytes) throws Http2Exception {
         Http2Stream stream = connection.local().createStream(id, true);
         encoder.flowController().incrementWindowSize(connection.connectionStream(), -messageBytes);
         return stream;
     }
 
-    /** Writes a request that {@link #fits} on its stream. */
+    /** Writes a request for which {@link #fits} returned true. */
     void write(Http2Stream stream, OpenCall request, byte[] message, AsciiString scheme) {
         ByteBuf out = joined.room(roomBytes(request));
         joined.counted(request.bytes());

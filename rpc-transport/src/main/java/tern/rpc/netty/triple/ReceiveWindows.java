@@ -13,23 +13,24 @@ import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flow-control windows in which one connection receives (RFC 9113, 5.2). A message that was not requested yet
- * occupies the window of its stream and that of the connection. Without countermeasures the connection's window fills
- * up, and one unread stream stops all others on the connection.
+ * The flow-control windows in which one connection receives data (RFC 9113, 5.2). A message that the application has
+ * not requested yet occupies the window of its stream and the window of the connection. Without countermeasures, one
+ * unread stream could fill the window of the connection and block all other streams.
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
- * the small windows, the connection's window is enlarged. Both changes are undone when the streams are read. Unread
- * bytes of a connection are therefore bounded: by {@link #CONNECTION_BYTES} from the time before the acknowledgement,
- * and by the small window of each further stream, up to {@link #MAX_CONNECTION_BYTES}.
+ * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
+ * read. The number of unread bytes of a connection is therefore limited: up to {@link #CONNECTION_BYTES} may arrive
+ * before the acknowledgement, and afterwards each further stream adds at most its small window, up to
+ * {@link #MAX_CONNECTION_BYTES} in total.
  *
  * <p>Event loop only.
  */
 final class ReceiveWindows {
 
-    /** Initial window of a stream, docs/wire-protocol.md 3.1. */
+    /** Initial window of a stream (docs/wire-protocol.md 3.1). */
     static final int STREAM_BYTES = 1 << 20;
 
-    /** Initial window of a connection, docs/wire-protocol.md 3.1. */
+    /** Initial window of a connection (docs/wire-protocol.md 3.1). */
     static final int CONNECTION_BYTES = 8 << 20;
 
     /** Maximum window of a connection. */
@@ -38,21 +39,22 @@ final class ReceiveWindows {
     private static final int SMALL_STREAM_BYTES = 64 << 10;
     private static final int MIN_STREAM_BYTES = 16 << 10;
 
-    /** Streams get small windows from this number of unread bytes on. */
+    /** If at least this number of bytes is unread, streams get windows of at most 64 KiB. */
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
 
-    /** Streams get the smallest windows from this number of unread bytes on. */
+    /** If at least this number of bytes is unread, streams get windows of 16 KiB. */
     private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
-    /** Below this number of unread bytes, the windows have their initial size. */
+    /** If fewer bytes than this are unread, the windows of streams get their initial size again. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
-    /** The part of a connection's window that is consumed before the peer gets a window update. */
+    /** The peer gets a window update when the remaining window is at most this fraction of its size. */
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The ratio for an enlarged window, which is updated after a sixteenth of it is consumed. Unread bytes occupy most
-     * of such a window, so an update at half of it would never come and all streams would stop.
+     * The same fraction for an enlarged window, which is therefore updated after a sixteenth of it is consumed. Unread
+     * bytes occupy most of an enlarged window, so an update at half of its size would never be sent and all streams
+     * would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 
@@ -69,7 +71,7 @@ final class ReceiveWindows {
         this.flow = (DefaultHttp2LocalFlowController) decoder.flowController();
     }
 
-    /** Enlarges the connection's window from the initial size of RFC 9113. */
+    /** Enlarges the connection's window from the initial size of RFC 9113 to {@link #CONNECTION_BYTES}. */
     static void open(Http2Connection connection, Http2ConnectionDecoder decoder) throws Http2Exception {
         decoder.flowController()
                 .incrementWindowSize(
@@ -77,8 +79,8 @@ final class ReceiveWindows {
     }
 
     /**
-     * Adapts the windows to the current number of unread bytes. Called when the number has changed. Writes without a
-     * flush.
+     * Adjusts the windows to the current number of unread bytes. Called when this number has changed. Writes frames
+     * without flushing them.
      *
      * @param current the windows; null until many bytes are unread for the first time
      * @return the windows to use from now on
@@ -137,15 +139,16 @@ final class ReceiveWindows {
         encoder.writeSettings(context, new Http2Settings().initialWindowSize(bytes), context.newPromise());
     }
 
-    /** Called when the peer has acknowledged settings, which the codec has applied. */
+    /** Called when the peer has acknowledged settings and the codec has applied them. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
-        acknowledged = flow.initialWindowSize() == streamBytes; // otherwise older settings were acknowledged
+        acknowledged = flow.initialWindowSize() == streamBytes; // false if the peer acknowledged older settings
         connection.forEachActiveStream(this::giveCredit);
         fit(context);
     }
 
     /**
-     * Sends a window update for a stream whose window was reduced after more bytes were read than the new window holds.
+     * Sends a window update for a stream if one is due. It may be, because the window was made smaller than the number
+     * of bytes that were already consumed.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

@@ -16,16 +16,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches decoded header blocks by their bytes, so that repeated blocks of a client are decoded only once. Netty's
- * decoder decodes and validates a block at its first two arrivals, and all blocks that are not cached. That decoder is
- * created for the first block, because its table takes as much memory as the rest of an idle connection's codec.
+ * Caches decoded header blocks by their bytes, so that repeated blocks of a client are decoded only twice. Netty's
+ * decoder decodes and validates a block when it arrives for the first and second time, and every block that is not
+ * cached. The decoder is created for the first block, because its table occupies as much memory as the rest of an idle
+ * connection's codec.
  *
  * <p>The fields of a block depend on its bytes, on the decoder's settings and on the dynamic table (RFC 7541, 2.3.2).
- * The cache is therefore cleared by a change of the settings and by each block that may change the table. A block with
- * a text that must never be stored (6.2.3), or with a content length, is not cached.
+ * Therefore the cache is cleared when the settings change, and by each block that may change the table. A block with a
+ * text that must never be stored (6.2.3), or with a content length, is not cached.
  *
- * <p>Holds at most {@value #MAX_PLACES} blocks of {@value #MAX_BYTES} bytes and {@value #MAX_FIELDS} fields each. Event
- * loop only.
+ * <p>Holds at most {@value #MAX_PLACES} blocks of at most {@value #MAX_BYTES} bytes and {@value #MAX_FIELDS} fields
+ * each. Event loop only.
  */
 final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder.Configuration {
 
@@ -33,7 +34,10 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private static final int MIN_PLACES = 4;
     private static final int MAX_BYTES = 128;
 
-    /** Maximum number of fields in a cached block, because they are searched linearly. */
+    /**
+     * Maximum number of fields in a cached block. Lookups in cached headers are linear, so there must not be many
+     * fields.
+     */
     private static final int MAX_FIELDS = 32;
 
     private static final long HASH_FACTOR =
@@ -45,13 +49,15 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private final Supplier<Http2HeadersDecoder> source;
     private final int listBytes;
     private @Nullable Http2HeadersDecoder decoder;
-    private @Nullable Known @Nullable [] known; // indexed by hash; grows when two blocks have the same place
+    // the cached blocks, indexed by hash; grows when two blocks have the same place
+    private @Nullable Known @Nullable [] known;
     private int lastBytes;
-    private byte @Nullable [] seen; // parts of the hashes of blocks that arrived once
+    // one byte of the hash of each block that recently arrived for the first time, indexed by hash
+    private byte @Nullable [] seen;
 
     /**
-     * @param source creates the decoder, whose headers are not changed by their users
-     * @param listBytes the limit of the size of a block's fields, equal to that of the decoder
+     * @param source creates the decoder; code that receives the decoded headers must not change them
+     * @param listBytes the maximum size of a block's fields, which is also the limit of the decoder
      */
     RememberedBlocks(Supplier<Http2HeadersDecoder> source, int listBytes) {
         this.source = source;
@@ -67,9 +73,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return made;
     }
 
-    /**
-     * @return the headers; immutable if the block was cached
-     */
+    /** @return the headers; immutable if the block was cached */
     @Override
     public Http2Headers decodeHeaders(int streamId, ByteBuf in) throws Http2Exception {
         int start = in.readerIndex();
@@ -87,7 +91,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         }
         BlockKind kind = BlockKind.of(in);
         if (kind == BlockKind.CHANGES_THE_TABLE) {
-            known = null; // before decoding, which may fail after it has changed the table
+            known = null; // cleared before decoding, because decoding may fail after it has changed the table
         }
         Http2Headers headers = decoder().decodeHeaders(streamId, in);
         if (kind == BlockKind.MAY_BE_KEPT && cameBefore(hash) && isKept(headers)) {
@@ -104,8 +108,8 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     }
 
     /**
-     * Whether a block with this hash arrived recently. Uses few bits, because a wrong answer only caches a block too
-     * early.
+     * Whether a block with this hash arrived recently. Compares only a few bits of the hash. A false positive is
+     * harmless: the block is cached at its first arrival.
      */
     private boolean cameBefore(int hash) {
         byte[] hashes = seen;
@@ -114,7 +118,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             seen = hashes;
         }
         int place = hash & (MAX_PLACES - 1);
-        byte part = (byte) ((hash >>> 24) | 1); // never 0, because 0 means none
+        byte part = (byte) ((hash >>> 24) | 1); // never 0, because 0 represents an empty place
         boolean before = hashes[place] == part;
         hashes[place] = part;
         return before;
@@ -167,12 +171,12 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return true;
     }
 
-    /** Whether the block is cached. Netty's connection decoder writes a validated length back into the headers. */
+    /** Whether the block may be cached. Netty's connection decoder changes headers that have a content length. */
     private static boolean isKept(Http2Headers headers) {
         return headers.size() <= MAX_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);
     }
 
-    /** A read-only copy with the same fields in the same order. Pseudo-headers are already first. */
+    /** Returns a read-only copy with the same fields in the same order, so pseudo-headers stay first. */
     private static Http2Headers readOnly(Http2Headers headers) {
         AsciiString[] pairs = new AsciiString[headers.size() * 2];
         int next = 0;
@@ -180,7 +184,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             pairs[next++] = AsciiString.of(field.getKey());
             pairs[next++] = AsciiString.of(field.getValue());
         }
-        // without validation, because they were validated when they were decoded
+        // needs no validation, because the decoder has validated the fields
         return ReadOnlyHttp2Headers.trailers(false, pairs);
     }
 
@@ -203,7 +207,8 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     @Override
     public void maxHeaderListSize(long most, long goAway) throws Http2Exception {
         if (decoder == null && most == listBytes && goAway == Http2CodecUtil.calculateMaxHeaderListSizeGoAway(most)) {
-            return; // the decoder will be created with this setting; called for each acknowledgement of our settings
+            // the decoder will be created with this setting; Netty calls this for each acknowledgement of our settings
+            return;
         }
         known = null;
         decoder().configuration().maxHeaderListSize(most, goAway);

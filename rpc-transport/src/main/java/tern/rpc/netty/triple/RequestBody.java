@@ -15,16 +15,16 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.MessageStream.Receiver;
 
 /**
- * The body of a request. It delivers a single message before the call is handed over, or the messages of a stream to
- * their receiver. It reports the memory that messages occupy. Confined to the event loop, except for the single message
- * and for the messages of a stream after their delivery.
+ * The body of a request. It delivers a single message before the call is passed to the server, or the messages of a
+ * stream to their receiver. It reports the memory that messages occupy. Confined to the event loop, except the single
+ * message, and the messages of a stream after their delivery.
  */
 final class RequestBody {
 
-    /** The call that the body belongs to. */
+    /** The call to which the body belongs. */
     interface Call {
 
-        /** The name of the called method as it is written in the path. */
+        /** The name of the called method as written in the path. */
         String methodName();
 
         /** Called when the single message has arrived and the body is complete. */
@@ -33,19 +33,19 @@ final class RequestBody {
         /** Called when the body is malformed. */
         void malformed(RpcException failure);
 
-        /** Decodes one message of a stream, on a worker thread. Owns the frame. */
+        /** Decodes one message of a stream on a worker thread. Releases the frame. */
         @Nullable
         Object readElement(Frame frame);
     }
 
     private enum Phase {
-        /** The request is being read. The server does not know the call yet. */
+        /** The request is being read. It was not yet passed to the server. */
         ARRIVING,
-        /** The server has the call and may request more messages. */
+        /** The call was passed to the server, which may request more messages. */
         SERVED,
-        /** The request was answered before the server knew the call. The rest is dropped. */
+        /** The request was answered before it was passed to the server. The rest of the body is dropped. */
         REFUSED,
-        /** The server has the call. The rest of the request is dropped. */
+        /** The call was passed to the server. The rest of the body is dropped. */
         CLOSED
     }
 
@@ -54,11 +54,11 @@ final class RequestBody {
         OPEN,
         /** All bytes have arrived. */
         ARRIVED,
-        /** The call or its receiver has been notified of the end. */
+        /** The call or the receiver of its stream was notified of the end of the body. */
         DELIVERED
     }
 
-    /** The memory of an open request in addition to its bytes. */
+    /** The memory of an open request in addition to the bytes of its body. */
     private static final int CALL_BYTES = 1 << 10;
 
     private static final VarHandle SINGLE;
@@ -76,16 +76,16 @@ final class RequestBody {
     private final Call call;
     private Phase phase = Phase.ARRIVING;
     private End end = End.OPEN;
-    private volatile @Nullable Frame single; // taken by SINGLE
-    private volatile boolean compressed; // whether the latest message was compressed
+    private volatile @Nullable Frame single; // read and cleared through SINGLE
+    private volatile boolean compressed; // true if the latest message was compressed
     private @Nullable Receiver receiver; // the receiver of a stream
     private int demand;
     private int allowedBytes = MessageStream.ALLOWED_BYTES;
-    private int held; // number of received bytes that were not returned to the peer
+    private int held; // number of received bytes that still occupy the peer's flow-control window
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;
-    // true if the request was already open at the last check, so that its small parts count too
+    // true if the request was already open at the last check, so that its small parts are counted too
     private boolean lingers;
 
     RequestBody(HttpExchange exchange, BodyReader reader, Call call) {
@@ -100,7 +100,7 @@ final class RequestBody {
 
     // ---- states
 
-    /** Whether the server has the call. */
+    /** Whether the call was passed to the server. */
     boolean isServed() {
         return phase == Phase.SERVED || phase == Phase.CLOSED;
     }
@@ -110,12 +110,12 @@ final class RequestBody {
         return phase == Phase.ARRIVING || phase == Phase.SERVED;
     }
 
-    /** Called when the call is handed over to the server. */
+    /** Called when the call is passed to the server. */
     void served() {
         phase = isRead() ? Phase.SERVED : Phase.CLOSED;
     }
 
-    /** Drops the rest of the request. */
+    /** Drops the rest of the body. */
     void stopReading() {
         phase = isServed() ? Phase.CLOSED : Phase.REFUSED;
         reader.close();
@@ -134,7 +134,7 @@ final class RequestBody {
         demand = 1;
     }
 
-    /** Receives a part of the body. This object owns the bytes. */
+    /** Receives a part of the body. This object releases the bytes. */
     void data(ByteBuf bytes) {
         int length = bytes.readableBytes();
         if (!isRead()) {
@@ -163,7 +163,7 @@ final class RequestBody {
         account();
     }
 
-    /** The number of bytes received so far. */
+    /** The number of body bytes received so far. */
     long arrivedBytes() {
         return arrived;
     }
@@ -178,7 +178,7 @@ final class RequestBody {
     void start(Receiver told) {
         receiver = told;
         if (isRead()) {
-            deliver(); // the end may already have arrived
+            deliver(); // the body may already have ended
             account();
         }
     }
@@ -189,7 +189,7 @@ final class RequestBody {
         return receiver;
     }
 
-    /** Requests this number of further messages of a stream. */
+    /** Requests the given number of further messages of a stream. */
     void request(int messages) {
         demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
         allowedBytes = MessageStream.ALLOWED_BYTES;
@@ -234,7 +234,7 @@ final class RequestBody {
             throw refusal(" takes one message; the request has more");
         } else {
             compressed = frame.isCompressed();
-            single = frame; // continues, to check for a second message, which is not allowed
+            single = frame; // does not stop here, because a second message must be detected and refused
         }
     }
 
@@ -264,7 +264,10 @@ final class RequestBody {
 
     // ---- memory
 
-    /** Reports the memory of the request, separately for the incomplete message and for everything else. */
+    /**
+     * Reports the memory of the request to the connection: separately for the incomplete message that is awaited, and
+     * for all other bytes.
+     */
     private void account() {
         int bytes = !isRead() ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(reader.held());
         int wanted = wantsMore() && end == End.OPEN ? bytes : 0;
@@ -275,7 +278,7 @@ final class RequestBody {
         connection().incomplete(change);
     }
 
-    /** The memory of an open request, without messages that are already counted. */
+    /** Returns the memory of an open request, except the single message if it is already counted. */
     private int heldWhileOpen() {
         if (isServed()) {
             return reader.held();
@@ -286,8 +289,8 @@ final class RequestBody {
     }
 
     /**
-     * Copies the small parts of a request that stays open, because even a small part occupies a whole buffer. Called
-     * periodically.
+     * Copies the small parts of a request that stays open, because even a small part keeps a whole buffer allocated.
+     * Called periodically.
      */
     void linger() {
         if (!isRead() || end != End.OPEN || lingers) {
@@ -305,23 +308,23 @@ final class RequestBody {
 
     // ---- the messages, on any thread
 
-    /** Returns the single message to the first caller of this method, and null to later ones. */
+    /** Returns the single message to the first caller of this method, and null to later callers. */
     @Nullable
     Frame takeSingle() {
         return single == null ? null : (Frame) SINGLE.getAndSet(this, null);
     }
 
-    /** Whether the single message has arrived and has not been taken. */
+    /** Whether the single message has arrived and was not returned by {@link #takeSingle}. */
     boolean hasSingle() {
         return single != null;
     }
 
-    /** Returns a taken message, so that it can be taken again. */
+    /** Stores a message that {@link #takeSingle} returned, so that another caller can take it. */
     void putBack(Frame taken) {
         single = taken;
     }
 
-    /** Releases the single message unless it was taken. */
+    /** Releases the single message, unless {@link #takeSingle} has returned it. */
     void discard() {
         Frame unread = takeSingle();
         if (unread != null) {
@@ -335,12 +338,12 @@ final class RequestBody {
         frame.payload().release();
     }
 
-    /** The memory that is reported for a message until it is decoded. */
+    /** Returns the number of bytes that are counted for a message until it is decoded. */
     static int counted(Frame frame) {
         return InboundAccount.counted(frame.payload().readableBytes());
     }
 
-    /** Called when a message with this memory was decoded. */
+    /** Called when a message of this counted size was decoded. */
     void decoded(int counted) {
         connection().kept(-counted);
     }
@@ -350,7 +353,7 @@ final class RequestBody {
         return compressed;
     }
 
-    /** A message of a stream that is not yet decoded. */
+    /** A message of a stream, not yet decoded. */
     private final class StreamMessage implements Message {
 
         private final Frame frame;

@@ -10,7 +10,10 @@ import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
-/** The headers of a method's requests. The common part is encoded once (docs/wire-protocol.md 3.2). Thread-safe. */
+/**
+ * The headers of a method's requests. The part that all requests have in common is encoded once (docs/wire-protocol.md
+ * 3.2). Thread-safe.
+ */
 final class RequestHead {
 
     private static final AsciiString TE = AsciiString.cached("te");
@@ -22,10 +25,10 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** The fields of the last request, which may be of any thread. */
+    /** The fields of the last request, which any thread may have made. */
     private volatile @Nullable Timed lastTimed;
 
-    /** The fields of a request without metadata of its own, with their remaining time. */
+    /** The fields of a request without call-specific metadata, with the timeout for which they are valid. */
     private static final class Timed {
 
         private final long nanos;
@@ -82,7 +85,8 @@ final class RequestHead {
     }
 
     /**
-     * The names and values of one request, alternating and without pseudo-headers. The array must not be changed.
+     * Returns the names and values of one request, alternating and without pseudo-headers. The array must not be
+     * changed.
      *
      * @throws tern.rpc.RpcException if the metadata cannot be sent
      */

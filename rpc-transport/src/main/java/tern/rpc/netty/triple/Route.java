@@ -13,17 +13,17 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The service and method selected by the path and the headers of a request.
+ * The service and method that the path and the headers of a request select.
  *
- * @param methodName the name as in the path
- * @param candidates the methods with this name, at least one; the message selects one of them
+ * @param methodName the method name as written in the path
+ * @param candidates the methods with this name, at least one; the request message selects one of them
  */
 record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<MethodDescriptor> candidates) {
 
     /**
-     * Finds the route by Triple's headers for group and version.
+     * Finds the route. Group and version come from Triple's headers.
      *
-     * @throws RpcException UNIMPLEMENTED if there is no matching export
+     * @throws RpcException UNIMPLEMENTED if no export matches
      */
     static Route of(ServiceLookup services, Http2Headers head) {
         return of(
@@ -36,9 +36,9 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     /**
      * Finds the route.
      *
-     * @param group null if the request has none
-     * @param version null if the request has none
-     * @throws RpcException UNIMPLEMENTED if there is no matching export
+     * @param group the group; null if the request does not contain one
+     * @param version the version; null if the request does not contain one
+     * @throws RpcException UNIMPLEMENTED if no export matches
      */
     static Route of(ServiceLookup services, String path, @Nullable String group, @Nullable String version) {
         int slash = path.lastIndexOf('/');
@@ -58,7 +58,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, service, name, MethodLookup.find(services, service, name));
     }
 
-    /** The placeholder service of a route without an export. */
+    /** The placeholder service of a route for which no export exists. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);
@@ -67,12 +67,12 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     private static final ServiceDescriptor NOWHERE = ServiceDescriptor.of(Nowhere.class);
 
     /**
-     * The route of a request to an unknown service or method. The caller learns this only after the authorization. The
-     * request is read like a unary call.
+     * Returns the route of a request whose service or method is unknown. The caller learns this only after the
+     * authorization. The request is read like a unary call.
      *
-     * @param path without a query
-     * @param group null if the request has none
-     * @param version null if the request has none
+     * @param path the path without a query
+     * @param group the group; null if the request does not contain one
+     * @param version the version; null if the request does not contain one
      */
     static Route nowhere(String path, @Nullable String group, @Nullable String version) {
         int slash = Math.max(0, path.lastIndexOf('/'));
@@ -81,18 +81,18 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, NOWHERE, path.substring(Math.min(path.length(), slash + 1)), NOWHERE.methods());
     }
 
-    /** The route of an unknown method by Triple's headers for group and version. */
+    /** Returns the route of an unknown method. Group and version come from Triple's headers. */
     static Route nowhere(Http2Headers head) {
         return nowhere(
                 pathOf(head), GrpcHeaders.text(head, GrpcHeaders.GROUP), GrpcHeaders.text(head, GrpcHeaders.VERSION));
     }
 
-    /** Whether the route has an exported method. */
+    /** Whether an exported method belongs to the route. */
     boolean leadsSomewhere() {
         return service != NOWHERE;
     }
 
-    /** The path without the query; empty if there is no path. */
+    /** Returns the path without the query; an empty string if the request has no path. */
     static String pathOf(Http2Headers head) {
         CharSequence target = head.path();
         String path = target == null ? "" : target.toString();
@@ -100,16 +100,19 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return query < 0 ? path : path.substring(0, query);
     }
 
-    /** The only method with the name in the path; null if there are overloads, so that the message must select one. */
+    /**
+     * The only method with the name in the path; null if the name is overloaded, so that the request message must
+     * select the method.
+     */
     @Nullable
     MethodDescriptor only() {
         return candidates.size() == 1 ? candidates.get(0) : null;
     }
 
     /**
-     * The only method with the name in the path, for protocols whose messages cannot select one.
+     * Returns the only method with the name in the path, for protocols whose messages cannot select an overload.
      *
-     * @throws RpcException INVALID_ARGUMENT if there are overloads, UNIMPLEMENTED for built-in methods
+     * @throws RpcException INVALID_ARGUMENT if the name is overloaded, UNIMPLEMENTED for built-in methods
      */
     MethodDescriptor required() {
         if (candidates.get(0).service() != service) {
@@ -126,7 +129,9 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return only;
     }
 
-    /** Whether the client streams requests. The call then begins before the first request. */
+    /**
+     * Whether the client sends a stream of requests. The call is then passed to the server before the first message.
+     */
     boolean clientStreams() {
         MethodDescriptor only = only();
         return only != null && only.type().clientStreams();

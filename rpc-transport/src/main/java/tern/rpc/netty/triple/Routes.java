@@ -8,26 +8,26 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.ServiceLookup;
 
-/** A cache of the routes of paths, for requests without group and version. Thread-safe. */
+/** A cache of routes by path, for requests without group and version. Thread-safe. */
 final class Routes<R> {
 
     /** Maximum number of cached paths (docs/limits.md). Only paths of exported methods are cached. */
     private static final int MAX_ROUTES = 1_024;
 
-    /** The routes of one server. A form may serve several servers. */
+    /** The cached routes of one server. One {@link HttpForm} may serve several servers. */
     private record Known<R>(ServiceLookup services, ConcurrentMap<AsciiString, R> byPath) {}
 
     private final BiFunction<ServiceLookup, Http2Headers, R> finder;
     private volatile @Nullable Known<R> known;
 
     /**
-     * @param finder finds a route by the whole head; its result depends only on path, group and version
+     * @param finder finds a route for the headers of a request; its result must depend only on path, group and version
      */
     Routes(BiFunction<ServiceLookup, Http2Headers, R> finder) {
         this.finder = finder;
     }
 
-    /** The route that the finder returns, possibly from the cache. */
+    /** Returns the route that the finder returns, possibly from the cache. */
     R of(ServiceLookup services, Http2Headers head) {
         if (!(head.path() instanceof AsciiString path)
                 || head.contains(GrpcHeaders.GROUP)

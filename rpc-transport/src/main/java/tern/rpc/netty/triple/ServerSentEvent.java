@@ -5,7 +5,10 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import tern.rpc.Status;
 import tern.rpc.serialization.OutputBuffer;
 
-/** Encodes items of a stream for browsers, {@code text/event-stream} (docs/wire-protocol.md 4.6). */
+/**
+ * Encodes the items of a stream as server-sent events for browsers, {@code text/event-stream} (docs/wire-protocol.md
+ * 4.6).
+ */
 final class ServerSentEvent {
 
     private static final byte[] DATA = "data:".getBytes(US_ASCII);
@@ -14,7 +17,7 @@ final class ServerSentEvent {
 
     private ServerSentEvent() {}
 
-    /** Writes the text before the JSON of an item. The JSON is a single line. */
+    /** Writes the text that precedes the JSON of an item. The JSON must be a single line. */
     static void begin(OutputBuffer out) {
         out.write(DATA, 0, DATA.length);
     }
@@ -23,7 +26,7 @@ final class ServerSentEvent {
         out.write(END, 0, END.length);
     }
 
-    /** The last event of a failed stream. It cannot be confused with an item. */
+    /** Returns the last event of a failed stream. Its event type distinguishes it from items. */
     static byte[] error(Status failure) {
         byte[] body = ErrorBody.of(failure, StatusTable.httpStatus(failure.code()));
         OutputBuffer out = new OutputBuffer();

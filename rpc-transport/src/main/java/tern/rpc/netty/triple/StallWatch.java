@@ -3,12 +3,15 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Detects a stream that could be sent but makes no progress. Only a defect can cause this: a signal was lost between
- * the stream's writer and the socket. Confined to the event loop.
+ * Detects a stream that makes no progress although its peer and the socket would accept bytes. Only a defect can cause
+ * this: a lost signal between the code that writes the stream and the socket. Confined to the event loop.
  */
 final class StallWatch {
 
-    /** The time is long enough for a garbage collection or an overloaded machine. */
+    /**
+     * A stream is stalled if it made no progress for this time, which is longer than garbage collections and short
+     * overloads of the machine.
+     */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private boolean watching;
@@ -19,8 +22,8 @@ final class StallWatch {
     /**
      * Checks the stream. Called periodically.
      *
-     * @param couldMove whether bytes wait to be sent, and the windows and the socket have room
-     * @param leftSoFar the number of bytes of the stream sent so far
+     * @param couldMove whether bytes wait to be sent, and the flow-control windows and the socket accept bytes
+     * @param leftSoFar the number of bytes of the stream that were sent so far
      * @return true once, when the stream could have made progress for {@link #STALL_NANOS} but did not
      */
     boolean isStalled(boolean couldMove, long leftSoFar, long now) {

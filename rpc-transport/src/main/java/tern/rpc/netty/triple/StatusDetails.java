@@ -12,15 +12,15 @@ import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The header {@code grpc-status-details-bin}: {@code google.rpc.Status{int32 code = 1; string message = 2; repeated Any
- * details = 3}} (docs/wire-protocol.md 3.6).
+ * Encodes and decodes the header {@code grpc-status-details-bin}: {@code google.rpc.Status{int32 code = 1; string
+ * message = 2; repeated Any details = 3}} (docs/wire-protocol.md 3.6).
  */
 final class StatusDetails {
 
-    /** The encoding of binary headers: the standard alphabet without padding. */
+    /** The encoding of binary headers: base64 with the standard alphabet, without padding. */
     static final Base64.Encoder BASE64 = Base64.getEncoder().withoutPadding();
 
-    /** Decodes binary headers with and without padding. */
+    /** Decodes binary headers with or without padding. */
     static final Base64.Decoder BASE64_DECODER = Base64.getDecoder();
 
     private static final int CODE = 1;
@@ -50,7 +50,7 @@ final class StatusDetails {
     /**
      * Decodes the details.
      *
-     * @throws SerializationException if the bytes are not such a message
+     * @throws SerializationException if the bytes are not a valid {@code google.rpc.Status} message
      */
     static Status decode(byte[] bytes) {
         ProtoReader reader = new ProtoReader(bytes, 0, bytes.length);

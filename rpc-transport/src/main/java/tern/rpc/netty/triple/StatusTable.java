@@ -4,12 +4,15 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** The names and numbers of a status in gRPC, Connect, HTTP and HTTP/2 (docs/wire-protocol.md 3.6, 8.2 and 8.3). */
+/**
+ * Maps status codes to the names and numbers of gRPC, Connect, HTTP and HTTP/2 (docs/wire-protocol.md 3.6, 8.2 and
+ * 8.3).
+ */
 final class StatusTable {
 
     private static final StatusCode[] CODES = StatusCode.values();
 
-    /** Indexed by the ordinal of the code. */
+    /** The names in Connect, indexed by the ordinal of the status code. */
     private static final String[] CONNECT_NAMES = {
         "ok",
         "canceled",
@@ -33,18 +36,18 @@ final class StatusTable {
     private StatusTable() {}
 
     /**
-     * The meaning of a reset stream for its call.
+     * The result of a call whose stream was reset.
      *
      * @param executed whether the method may have run
      */
     record Reset(StatusCode code, Executed executed) {}
 
-    /** The code for the number in {@code grpc-status}. An unknown number is {@code UNKNOWN}. */
+    /** Returns the status code for a number in {@code grpc-status}; {@code UNKNOWN} for an unknown number. */
     static StatusCode fromNumber(int number) {
         return number >= 0 && number < CODES.length ? CODES[number] : StatusCode.UNKNOWN;
     }
 
-    /** The code for the text of {@code grpc-status}. Text that is not a number is {@code UNKNOWN}. */
+    /** Returns the status code for the text of {@code grpc-status}; {@code UNKNOWN} if the text is not a number. */
     static StatusCode fromNumber(CharSequence text) {
         int length = text.length();
         if (length < 1 || length > 2 || !isDigit(text.charAt(0)) || !isDigit(text.charAt(length - 1))) {
@@ -87,7 +90,7 @@ final class StatusTable {
         };
     }
 
-    /** The code for an HTTP answer without {@code grpc-status}, for example from a proxy. */
+    /** Returns the status code for an HTTP answer without {@code grpc-status}, for example from a proxy. */
     static StatusCode fromHttpStatus(int status) {
         return switch (status) {
             case 400, 431 -> StatusCode.INTERNAL;

@@ -24,7 +24,7 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RemoteFailures;
 
-/** A call with any number of messages in one direction or both. Event loop only. */
+/** A client's call with any number of messages in one or both directions. Event loop only. */
 final class StreamCall extends ClientCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamCall.class);
@@ -32,13 +32,13 @@ final class StreamCall extends ClientCall {
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
     private final ClientStream.Receiver receiver;
-    /** The sender is asked for the next message when fewer unsent bytes remain (docs/wire-protocol.md 3.10). */
+    /** A stream is ready for the next message while fewer bytes than this are unsent (docs/wire-protocol.md 3.10). */
     private static final long READY_BYTES = 32 << 10;
 
-    private final AtomicLong unsentBytes = new AtomicLong(); // accessed by any thread
-    private final Queue<SendMessage> unsent = new ArrayDeque<>(); // messages that wait until there is a stream
-
-    // messages of the current pass over the connection's write queue
+    private final AtomicLong unsentBytes = new AtomicLong(); // any thread accesses this field
+    // messages that wait until the stream is opened
+    private final Queue<SendMessage> unsent = new ArrayDeque<>();
+    // messages that the current pass over the connection's write queue has found
     private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Http2ClientHandler handler;
     private @Nullable GrpcAnswer ending;
@@ -75,12 +75,12 @@ final class StreamCall extends ClientCall {
         return unsentBytes.get() < READY_BYTES;
     }
 
-    /** Called when a message is in the connection's write queue. Any thread may call this. */
+    /** Called when a message was added to the connection's write queue. Any thread may call this. */
     void queued(int bytes) {
         unsentBytes.addAndGet(bytes);
     }
 
-    /** Called when the socket has taken queued bytes, or they were dropped. */
+    /** Called when the socket has accepted queued bytes, or they were dropped. */
     void gone(int bytes) {
         connection().queue().left(bytes);
         long before = unsentBytes.getAndAdd(-bytes);
@@ -89,12 +89,12 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** Messages that are written with the next flush. */
+    /** The messages that are written with the next flush. */
     GatheredMessages gathered() {
         return gathered;
     }
 
-    /** Sends the message, or queues it until the stream is open. */
+    /** Sends the message if the stream is open; otherwise queues it. */
     void send(SendMessage message) {
         Http2Stream stream = stream();
         if (isOver()) {
@@ -197,7 +197,7 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** The end of the answers. */
+    /** The end of the answer of a streaming call. */
     private record End(GrpcAnswer answer, Endpoint endpoint) implements Answer {
 
         @Override
@@ -216,9 +216,9 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * A message to be sent on the stream in order, or the end of the stream.
+     * A message to be sent on the stream, or the end of the stream.
      *
-     * @param bytes the number of unsent bytes that count for it until {@link #gone}
+     * @param bytes the number of bytes that are counted as unsent until {@link #gone}
      */
     record SendMessage(byte @Nullable [] message, boolean end, int bytes) {}
 }

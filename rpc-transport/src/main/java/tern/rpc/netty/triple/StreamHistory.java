@@ -3,18 +3,19 @@ package tern.rpc.netty.triple;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The results of the last streams that a client opened. They distinguish late frames from forbidden ones (RFC 9113,
- * 5.1). Most clients open streams in order and end them normally. Memory is used only for pages of streams that contain
- * a reset or skipped stream. Confined to the event loop.
+ * The end states of the streams that a client opened last. They show whether a frame on an ended stream is merely late
+ * or is forbidden (RFC 9113, 5.1). Most clients open streams in order and end them normally, so memory is allocated
+ * only for pages that contain a reset or skipped stream. Confined to the event loop.
  */
 final class StreamHistory {
 
-    /** Minimum number of remembered streams. Their ids are two apart. */
+    /** Minimum number of streams whose end states are known. Their ids are two apart. */
     static final int STREAMS = 4_096;
 
     private static final int PAGE_BITS = 8;
     private static final int PAGE_STREAMS = 1 << PAGE_BITS;
-    private static final int PAGES = STREAMS / PAGE_STREAMS + 1; // including the page that is being filled
+    // one more, because the newest page is usually not full
+    private static final int PAGES = STREAMS / PAGE_STREAMS + 1;
 
     private static final int STATE_BITS = 2;
     private static final int STATES_OF_A_BYTE = Byte.SIZE / STATE_BITS;
@@ -25,7 +26,7 @@ final class StreamHistory {
     private static final int RESET = 2;
     private static final int RESET_BY_US = 3;
 
-    private byte @Nullable [] @Nullable [] pages; // a ring buffer; all streams of an absent page are OPENED
+    private byte @Nullable [] @Nullable [] pages; // a ring buffer; every stream of an absent page is OPENED
     private int oldest = -1; // index of the first opened stream
     private int newest = -1; // index of the last opened stream
 
@@ -39,7 +40,7 @@ final class StreamHistory {
         newest = index;
     }
 
-    /** Forgets the pages whose places in the ring buffer are needed, and records the skipped streams. */
+    /** Removes the pages whose places in the ring buffer are needed, and records the skipped streams. */
     private void passOver(int from, int to) {
         byte[][] kept = pages;
         if (kept != null) {
@@ -58,7 +59,7 @@ final class StreamHistory {
         setIfOpened(streamId, RESET);
     }
 
-    /** Called when the server has reset the stream. Frames of the client may still be in flight. */
+    /** Called when the server has reset the stream. Frames from the client may still be in flight. */
     void resetByUs(int streamId) {
         setIfOpened(streamId, RESET_BY_US);
     }
@@ -86,17 +87,19 @@ final class StreamHistory {
         page[at] = (byte) ((page[at] & ~(STATE_MASK << shiftOf(index))) | (state << shiftOf(index)));
     }
 
-    /** Whether the client may have sent frames before it received the server's reset. */
+    /**
+     * Whether the server has reset the stream, so that the client may have sent frames before it received the reset.
+     */
     boolean wasResetByUs(int streamId) {
         return is(RESET_BY_US, streamId);
     }
 
-    /** Whether the stream was skipped and is therefore closed without having been open. */
+    /** Whether the client skipped the stream, which is therefore closed without having been open. */
     boolean wasNeverOpened(int streamId) {
         return is(NEVER_OPENED, streamId);
     }
 
-    /** Whether both sides ended the stream normally. */
+    /** Whether both sides ended the stream without a reset. */
     boolean endedInOrder(int streamId) {
         return is(OPENED, streamId);
     }

@@ -22,14 +22,15 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
-/** The client of Triple on HTTP/2, which every gRPC server understands. Thread-safe. */
+/** The client of Triple over HTTP/2. Every gRPC server can serve it. Thread-safe. */
 public final class TripleClientProtocol implements ClientProtocol {
 
-    /** The name of the protocol in an address: {@code tri://host:port}. */
+    /** The name of the protocol as the scheme of an address: {@code tri://host:port}. */
     public static final String NAME = "tri";
 
     /**
-     * A server that does not answer a ping within this time is considered dead. It is the default of gRPC's keep-alive.
+     * If a server does not answer a ping within this time, the connection is closed. It is the default of gRPC's
+     * keep-alive.
      */
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
 
@@ -57,7 +58,10 @@ public final class TripleClientProtocol implements ClientProtocol {
         codecs.prepareReference(service);
     }
 
-    /** Checks the length of the first frame, whose first byte is 0. The frame is SETTINGS, but its type comes later. */
+    /**
+     * Checks the length of the first frame, whose first byte must be 0. The frame must be SETTINGS, but its type
+     * arrives only after the length.
+     */
     @Override
     public Match answersSo(ByteBuf first) {
         if (!first.isReadable()) {
@@ -130,7 +134,7 @@ public final class TripleClientProtocol implements ClientProtocol {
         };
     }
 
-    /** The server sends SETTINGS first (RFC 9113, section 3.4). */
+    /** Returns true, because an HTTP/2 server sends SETTINGS first (RFC 9113, section 3.4). */
     @Override
     public boolean isServerFirst() {
         return true;
@@ -141,7 +145,7 @@ public final class TripleClientProtocol implements ClientProtocol {
         return PING_TIMEOUT;
     }
 
-    /** A command whose bytes are not counted. */
+    /** A write command whose bytes are not counted in the write queue. */
     private abstract static class Command extends WriteCommand {
 
         abstract void run(Http2ClientHandler handler);

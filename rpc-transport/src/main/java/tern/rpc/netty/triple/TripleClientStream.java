@@ -17,21 +17,23 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The caller's end of a stream. Any thread may send and request, because everything passes through the connection's
- * write queue.
+ * The caller's side of a stream. Any thread may send and request messages, because all commands pass through the
+ * connection's write queue.
  */
 final class TripleClientStream implements ClientStream {
 
-    /** The hard limit of waiting bytes. A sender that waits until the stream is ready never reaches it. */
+    /** Maximum number of unsent bytes. A sender that waits until the stream is ready never reaches it. */
     static final long MAX_BYTES = 1 << 20;
 
-    /** Number of bytes added for each message, so that empty messages also count. */
+    /**
+     * Number of bytes counted for each message in addition to its own bytes, so that empty messages are counted too.
+     */
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final StreamCall call;
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
-    private volatile boolean plain; // set by the sender: whether messages are sent uncompressed
+    private volatile boolean plain; // set by the sender; true if messages are sent uncompressed
 
     TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {
         this.call = call;
@@ -96,7 +98,7 @@ final class TripleClientStream implements ClientStream {
         }
     }
 
-    @SuppressWarnings("NullAway") // arguments may be null
+    @SuppressWarnings("NullAway") // elements of the array may be null
     private static Object[] arguments(@Nullable Object value) {
         return new Object[] {value};
     }

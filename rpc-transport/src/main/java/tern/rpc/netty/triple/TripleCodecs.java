@@ -25,13 +25,13 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
-/** The codecs for messages of Triple, gRPC, gRPC-Web, Connect and JSON. Thread-safe. */
+/** The codecs of the messages of Triple, gRPC, gRPC-Web, Connect and JSON. Thread-safe. */
 public final class TripleCodecs {
 
-    /** Flag byte and length before each message of gRPC. */
+    /** Number of bytes before each gRPC message: one byte of flags and four bytes of length. */
     private static final int PREFIX_BYTES = 5;
 
-    /** Flag of a message that is compressed. */
+    /** Flag of a compressed message. */
     private static final int COMPRESSED = 1;
 
     private static final Logger LOG = LoggerFactory.getLogger(TripleCodecs.class);
@@ -47,8 +47,8 @@ public final class TripleCodecs {
 
     /**
      * @param serializer the serializer of values in Triple's wrappers
-     * @param json null if JSON is refused
-     * @param exceptionFrames the number of stack frames sent with an exception
+     * @param json the JSON format; null to refuse JSON
+     * @param exceptionFrames the number of stack frames to send with an exception
      */
     public TripleCodecs(Serializer serializer, @Nullable JsonFormat json, int exceptionFrames) {
         this(serializer, json, exceptionFrames, UNPACKED_RATIO);
@@ -56,8 +56,8 @@ public final class TripleCodecs {
 
     /**
      * @param serializer the serializer of values in Triple's wrappers
-     * @param json null if JSON is refused
-     * @param exceptionFrames the number of stack frames sent with an exception
+     * @param json the JSON format; null to refuse JSON
+     * @param exceptionFrames the number of stack frames to send with an exception
      * @param unpackedRatio the maximum ratio of decompressed to compressed bytes of a message above 1 MiB
      */
     public TripleCodecs(Serializer serializer, @Nullable JsonFormat json, int exceptionFrames, int unpackedRatio) {
@@ -78,7 +78,7 @@ public final class TripleCodecs {
         }
     }
 
-    /** Prepares a service for a client, which sends no JSON. */
+    /** Prepares a service for a client that does not send JSON. */
     void prepareReference(ServiceDescriptor service) {
         coders.serializer().prepare(service);
         service.methods().forEach(payloads::of);
@@ -88,13 +88,13 @@ public final class TripleCodecs {
         return payloads;
     }
 
-    /** The number of stack frames sent with an exception. */
+    /** The number of stack frames to send with an exception. */
     int exceptionFrames() {
         return exceptionFrames;
     }
 
     /**
-     * The JSON codec of a method.
+     * Returns the JSON codec of a method.
      *
      * @throws RpcException UNIMPLEMENTED if JSON is not served, either for this method or in general
      */
@@ -112,18 +112,21 @@ public final class TripleCodecs {
         return codec.method(method);
     }
 
-    /** The error in the body of an answer; null if the body has another form. */
+    /** Returns the error in the body of an answer; null if the body is not an error in JSON. */
     @Nullable
     JsonError jsonError(byte[] bytes, int length) {
         return json == null ? null : json.error(bytes, 0, length);
     }
 
-    /** Whether the method can be called in JSON or, if {@code asJson} is false, in protobuf or its own bytes. */
+    /**
+     * Whether the method can be called with JSON messages or, if {@code asJson} is false, with protobuf or raw
+     * messages.
+     */
     boolean serves(MethodDescriptor method, boolean asJson) {
         return asJson ? json != null && method.payload() != Payload.RAW : method.payload() != Payload.JAVA;
     }
 
-    /** Decodes the arguments of a method for which {@link #serves} is true. */
+    /** Decodes the arguments of a method for which {@link #serves} returned true. */
     @Nullable
     Object[] readRequest(MethodDescriptor method, boolean asJson, byte[] bytes, int length) {
         return asJson
@@ -131,7 +134,7 @@ public final class TripleCodecs {
                 : payloads.of(method).readRequest(bytes, 0, length);
     }
 
-    /** Appends the answer of a method for which {@link #serves} is true. */
+    /** Encodes the answer of a method for which {@link #serves} returned true, and appends it to the buffer. */
     void writeResponse(MethodDescriptor method, boolean asJson, @Nullable Object value, OutputBuffer out) {
         if (asJson) {
             json(method).writeResult(value, out);
@@ -155,8 +158,8 @@ public final class TripleCodecs {
     }
 
     /**
-     * Decodes a request at a server and counts its decompressed bytes. Only a few threads at a time may decompress more
-     * than 256 KiB, so this may block up to 3 s. Not for event loops.
+     * Decodes a request on a server and counts its decompressed bytes. Only a few threads at a time may decompress more
+     * than 256 KiB, so this method may block for up to 3 s. Must not run on an event loop.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed() ? new UnpackedRequest(connection) : null;
@@ -179,7 +182,7 @@ public final class TripleCodecs {
         }
     }
 
-    /** Decodes the bytes of a message that may stand for null. */
+    /** Decodes the bytes of a message. The decoded value may be null. */
     interface ValueReading {
         @Nullable
         Object read(byte[] bytes, int length);
@@ -188,8 +191,8 @@ public final class TripleCodecs {
     /**
      * Decompresses an answer if necessary and decodes it. Releases the frame.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if it is too large
-     * @throws SerializationException if it cannot be decoded
+     * @throws RpcException RESOURCE_EXHAUSTED if the answer is too large
+     * @throws SerializationException if the answer cannot be decoded
      */
     @Nullable
     Object readAnswer(Frame frame, int limit, ValueReading reading) {
@@ -214,7 +217,7 @@ public final class TripleCodecs {
             int length = payload.readableBytes();
             byte[] bytes;
             if (payload.hasArray() && payload.arrayOffset() + payload.readerIndex() == 0) {
-                bytes = payload.array(); // no copy is needed, because the array has no other user
+                bytes = payload.array(); // needs no copy, because nothing else uses the array
             } else {
                 bytes = coder.input(length);
                 payload.readBytes(bytes, 0, length);
@@ -245,7 +248,7 @@ public final class TripleCodecs {
     /**
      * Encodes a message with its prefix.
      *
-     * @throws SerializationException if it cannot be encoded or exceeds the limit
+     * @throws SerializationException if the message cannot be encoded or exceeds the limit
      */
     byte[] frame(int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
         byte[] message = write(PREFIX_BYTES, limit, kind, compressed, content);
@@ -256,7 +259,7 @@ public final class TripleCodecs {
     /**
      * Encodes a message without a prefix.
      *
-     * @throws SerializationException if it cannot be encoded or exceeds the limit
+     * @throws SerializationException if the message cannot be encoded or exceeds the limit
      */
     byte[] bare(int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
         return write(0, limit, kind, compressed, content);
@@ -286,7 +289,7 @@ public final class TripleCodecs {
         return deflated.toByteArray();
     }
 
-    /** Encodes a frame that is not a message of the service: trailers, or the end of a stream. */
+    /** Encodes a frame that is not a message of the service but contains trailers or the end of a stream. */
     static byte[] frame(int flags, byte[] content) {
         byte[] frame = new byte[PREFIX_BYTES + content.length];
         System.arraycopy(content, 0, frame, PREFIX_BYTES, content.length);
@@ -294,7 +297,7 @@ public final class TripleCodecs {
         return frame;
     }
 
-    /** Joins the last message of an answer and the end of the answer. */
+    /** Joins the last message of an answer with the end of the answer. */
     static byte[] joined(byte[] message, byte[] end) {
         byte[] joined = Arrays.copyOf(message, message.length + end.length);
         System.arraycopy(end, 0, joined, message.length, end.length);

@@ -13,16 +13,17 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Converts metadata to headers or trailers of HTTP (docs/wire-protocol.md 3.3): text unchanged, bytes as base64 under a
- * name with the suffix {@code -bin}. HTTP names are in lower case. A separate header contains their original spelling.
+ * Converts metadata to HTTP headers or trailers, and back (docs/wire-protocol.md 3.3). Text is unchanged; bytes are
+ * sent as base64 under a name with the suffix {@code -bin}. HTTP names are in lower case, so a separate header contains
+ * the original spelling.
  */
 final class TripleMetadata {
 
     private static final String BINARY = "-bin";
 
     /**
-     * The header with the name of the calling application, and the name of this value in the metadata. The latter is
-     * the same as on the dubbo protocol.
+     * The header that contains the name of the calling application. The constant below is the name of this value in the
+     * metadata, which is the same as on the dubbo protocol.
      */
     private static final String CONSUMER = "tri-consumer-appname";
 
@@ -30,7 +31,7 @@ final class TripleMetadata {
     private static final int MAX_ENTRIES = 128;
     private static final int MAX_BYTES = 64 << 10;
 
-    /** Headers of HTTP, gRPC and Triple. They are neither sent from metadata nor received as metadata. */
+    /** Headers of HTTP, gRPC and Triple. They are never sent from metadata and never received as metadata. */
     private static final Set<String> NOT_METADATA = Set.of(
             "te",
             "content-type",
@@ -65,17 +66,17 @@ final class TripleMetadata {
             "tern-executed",
             HeaderCase.NAME);
 
-    /** Names of headers that occur in every answer. */
+    /** Names of headers that every answer contains. */
     private static final Set<AsciiString> OF_ANSWERS = Set.of(
             GrpcHeaders.STATUS, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.TIMEOUT, AsciiString.cached("content-length"));
 
     private TripleMetadata() {}
 
     /**
-     * The metadata of the headers. Accepts {@code Http2Headers} and, by {@code HttpHeaders.iteratorCharSequence}, the
-     * headers of HTTP/1.1.
+     * Returns the metadata that the headers contain. Accepts {@code Http2Headers}, and HTTP/1.1 headers through
+     * {@code HttpHeaders.iteratorCharSequence}.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if there are too many or too long ones
+     * @throws RpcException RESOURCE_EXHAUSTED if there are too many headers or a header is too long
      */
     static Metadata read(Iterable<Map.Entry<CharSequence, CharSequence>> headers) {
         Metadata metadata = new Metadata();
@@ -83,7 +84,7 @@ final class TripleMetadata {
         int bytes = 0;
         for (Map.Entry<CharSequence, CharSequence> header : headers) {
             if (isOfTheProtocol(header.getKey())) {
-                continue; // skipped without creating a String
+                continue; // skips the header without creating a String
             }
             String name = lower(header.getKey().toString());
             if (isMetadata(name)) {
@@ -123,7 +124,7 @@ final class TripleMetadata {
         for (String one : value.split(",")) {
             byte[] decoded = decoded(one.trim());
             if (decoded == null) {
-                metadata.add(name, value); // not base64, so it is text under a name with this suffix
+                metadata.add(name, value); // the value is not base64, so the entry is text whose name has this suffix
                 return;
             }
             metadata.add(name, decoded);
@@ -150,7 +151,7 @@ final class TripleMetadata {
         return renamed;
     }
 
-    /** The original name. Peers write it with or without the suffix of the header. */
+    /** Returns the original spelling of a name. Peers write it with or without the suffix {@code -bin}. */
     private static String binary(String name, Map<String, String> original) {
         String whole = original.get(name);
         if (whole != null) {
@@ -161,10 +162,10 @@ final class TripleMetadata {
     }
 
     /**
-     * Writes the metadata. Names of HTTP or of the protocol are omitted.
+     * Writes the metadata as headers. Omits names that HTTP or the protocol uses.
      *
-     * @throws RpcException INVALID_ARGUMENT if a header cannot be written, with its name; RESOURCE_EXHAUSTED if there
-     *     are too many or too long ones
+     * @throws RpcException INVALID_ARGUMENT with the name of a header that cannot be written; RESOURCE_EXHAUSTED if
+     *     there are too many headers or a header is too long
      */
     static void write(Metadata metadata, BiConsumer<CharSequence, CharSequence> headers) {
         if (!metadata.isEmpty()) {

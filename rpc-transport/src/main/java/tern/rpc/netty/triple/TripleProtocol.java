@@ -9,7 +9,7 @@ import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
-/** HTTP/2 with prior knowledge at a server. Thread-safe. */
+/** The server side of HTTP/2 with prior knowledge. Thread-safe. */
 public final class TripleProtocol implements ServerProtocol {
 
     private static final String NAME = "tri";

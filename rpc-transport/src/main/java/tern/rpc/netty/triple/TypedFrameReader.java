@@ -9,19 +9,21 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
 
 /**
- * Netty's frame reader, which additionally keeps the type of the latest frame. Netty's exceptions contain the type only
- * in their text. Confined to the event loop.
+ * Netty's frame reader, which additionally records the type of the latest frame. Netty's exceptions mention the type
+ * only in their text. Confined to the event loop.
  */
 final class TypedFrameReader extends DefaultHttp2FrameReader {
 
-    /** The length of a frame's head, and the position of the type in it (RFC 9113, 4.1). */
+    /**
+     * The length of a frame's head. The constant below is the position of the frame type in the head (RFC 9113, 4.1).
+     */
     private static final int HEAD_BYTES = 9;
 
     private static final int TYPE = 3;
 
     private byte type = -1;
     private int payloadBytes;
-    private boolean headRead; // true while the payload of the frame has not arrived completely
+    private boolean headRead; // true while the payload of a frame is incomplete
 
     TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {
         super(headers, maxContinuations);
@@ -32,12 +34,12 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
         return type == Http2FrameTypes.WINDOW_UPDATE;
     }
 
-    /** Whether the latest frame belongs to headers. */
+    /** Whether the latest frame is part of a header block. */
     boolean readsHeaders() {
         return type == Http2FrameTypes.HEADERS || type == Http2FrameTypes.CONTINUATION;
     }
 
-    /** Passes the frames to Netty one at a time, so that an exception belongs to the frame whose type is known. */
+    /** Passes the frames to Netty one at a time, so that an exception belongs to the frame whose type was recorded. */
     @Override
     public void readFrame(ChannelHandlerContext context, ByteBuf input, Http2FrameListener listener)
             throws Http2Exception {
@@ -45,7 +47,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
         do {
             int start = input.readerIndex();
             if (!headRead && end - start < HEAD_BYTES) {
-                super.readFrame(context, input, listener); // drops the bytes after an error
+                super.readFrame(context, input, listener); // Netty drops the remaining bytes after an error
                 return;
             }
             int payload = start;
@@ -66,7 +68,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
             }
             if (!complete) {
                 headRead =
-                        // Netty consumes the head at once, and the payload when it is complete
+                        // Netty consumes the head of a frame at once, and the payload when it is complete
                         input.readerIndex() == payload;
                 return;
             }

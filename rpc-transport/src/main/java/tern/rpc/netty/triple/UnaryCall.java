@@ -9,7 +9,7 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** A unary call. Confined to the event loop. */
+/** A client's unary call. Confined to the event loop. */
 final class UnaryCall extends ClientCall {
 
     private final TripleCodecs codecs;
@@ -20,17 +20,17 @@ final class UnaryCall extends ClientCall {
         super(pending, connection);
         this.codecs = codecs;
         this.payload = payload;
-        ask(2); // requests a second message as well, to detect this mistake
+        ask(2); // requests two messages, so that a forbidden second message is detected
     }
 
-    /** Returns this call for another connection, because it was not sent on this one. */
+    /** Returns a copy of this call for another connection, because the call was not sent on this one. */
     UnaryCall on(Connection other) {
         return new UnaryCall(codecs, payload, pending(), other);
     }
 
     @Override
     void head(Http2Headers headers) {
-        // headers are decoded together with the answer
+        // the headers are decoded together with the answer
     }
 
     @Override
@@ -67,7 +67,7 @@ final class UnaryCall extends ClientCall {
         }
     }
 
-    /** Called when the socket has taken the request, which completes a one-way call. */
+    /** Called when the socket has accepted the request. This completes a one-way call. */
     void written() {
         if (pending().isOneWay()) {
             connection().answered(pending().id(), Answer.NOTHING);

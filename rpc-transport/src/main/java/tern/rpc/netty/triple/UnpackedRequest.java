@@ -6,8 +6,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Counts the decompressed bytes of one request for the memory of requests, before they are decompressed. The first 64
- * KiB do not count. Used by one thread at a time.
+ * Counts the decompressed bytes of one request in the memory for requests, before they are decompressed. The first 64
+ * KiB are not counted. Only one thread at a time uses an instance.
  */
 final class UnpackedRequest {
 
@@ -21,9 +21,9 @@ final class UnpackedRequest {
     }
 
     /**
-     * Called before the message grows to this size.
+     * Called before the decompressed message grows to the given size.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if there is no room for it
+     * @throws RpcException RESOURCE_EXHAUSTED if there is no memory for the message
      */
     void reaches(int bytes) {
         while (bytes > counted + STEP_BYTES) {

@@ -3,18 +3,21 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The unread answers of one HTTP/2 connection. A client with a zero window can make them accumulate (docs/limits.md).
- * Confined to the event loop.
+ * Counts the answers on one HTTP/2 connection that the client has not read. A client can make them accumulate by a zero
+ * window (docs/limits.md). Confined to the event loop.
  */
 final class UnreadAnswers {
 
-    /** New calls are refused above this number of bytes. */
+    /** While more than this number of bytes is unread, new calls are refused. */
     static final long MAX_BYTES = 64 << 20;
 
-    /** Up to this number of bytes may stay unread for any time, for slow readers of streams. */
+    /** Up to this number of bytes may stay unread for any time, because streams may have slow readers. */
     static final long STALL_BYTES = 8 << 20;
 
-    /** A client that takes no bytes for this time is assumed not to need the answers. */
+    /**
+     * If more than {@link #STALL_BYTES} are unread and the client neither accepts bytes nor opens its window for this
+     * time, its connection is closed.
+     */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private long bytes;
@@ -45,7 +48,7 @@ final class UnreadAnswers {
         return bytes > MAX_BYTES;
     }
 
-    /** Whether the number of waiting bytes makes a check necessary. */
+    /** Whether so many bytes are unread that the connection must be checked periodically. */
     boolean mayStall() {
         return bytes > STALL_BYTES;
     }

@@ -8,15 +8,15 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Java values as {@code google.protobuf.Value}, converted by JSON, for callers that know the method only by server
- * reflection. Used only on servers.
+ * Java values as {@code google.protobuf.Value}, converted through JSON, for callers that know the method only from
+ * server reflection. Used only by servers.
  *
- * @param limits the limits of the JSON text
+ * @param limits the server settings, whose message limits apply to the JSON text
  */
 record ValueCodec(MethodDescriptor method, JsonMethod json, ServerTransportSettings limits) implements PayloadCodec {
 
     @Override
-    @SuppressWarnings("NullAway") // arguments may be null
+    @SuppressWarnings("NullAway") // elements of the array may be null
     public Object[] readRequest(byte[] bytes, int offset, int length) {
         OutputBuffer text = text(limits.maxRequestBytes(), MessageKind.REQUEST);
         ValueMessages.requestToJson(bytes, offset, length, method.parameters().size(), text);

@@ -5,12 +5,12 @@ import tern.rpc.serialization.ProtoReader;
 
 /**
  * The messages {@code google.protobuf.Value} and {@code ListValue} (google/protobuf/struct.proto). Callers that know a
- * Java interface only by server reflection send arguments in them: a single parameter as a Value, none or several as a
- * ListValue. Both are converted to JSON and back without protobuf's classes. Stateless.
+ * Java interface only from server reflection send arguments in these messages: a single parameter as a Value, none or
+ * several as a ListValue. This class converts the messages to JSON and back without protobuf's classes. Stateless.
  */
 final class ValueMessages {
 
-    // The fields of a Value. Exactly one of them is set.
+    // The field numbers of a Value. Exactly one of these fields is set.
     static final int NULL = 1;
     static final int NUMBER = 2;
     static final int STRING = 3;
@@ -18,14 +18,14 @@ final class ValueMessages {
     static final int STRUCT = 5;
     static final int LIST = 6;
 
-    /** The only field of a ListValue (a Value) and of a Struct (an entry). */
+    /** The number of the only field of a ListValue, which contains Values, and of a Struct, which contains entries. */
     static final int ELEMENT = 1;
 
-    // The fields of a Struct's entry.
+    // The field numbers of an entry of a Struct.
     static final int KEY = 1;
     static final int ENTRY_VALUE = 2;
 
-    /** The wire types of a Value's fields, by number. */
+    /** The wire types of the fields of a Value, indexed by field number. */
     private static final int[] FORMS = {
         -1,
         ProtoReader.VARINT,
@@ -36,14 +36,14 @@ final class ValueMessages {
         ProtoReader.BYTES
     };
 
-    /** Maximum nesting depth, as for all JSON (docs/limits.md). */
+    /** Maximum nesting depth. It is the same for all JSON (docs/limits.md). */
     static final int MAX_DEPTH = 64;
 
     private ValueMessages() {}
 
     /**
-     * Whether a request is such a message and not Triple's wrapper. The wrapper also begins with field 1. That field is
-     * the name of a serialization, whose first letter is never a tag of a Value.
+     * Whether a request is a Value or ListValue and not Triple's wrapper. The wrapper also begins with field 1, which
+     * contains the name of a serialization. The first letter of that name never equals a tag of a Value.
      *
      * @param parameters the number of the method's parameters
      */
@@ -57,7 +57,7 @@ final class ValueMessages {
         return bytes[offset] == (ELEMENT << 3 | ProtoReader.BYTES) && isElement(bytes, offset + 1, offset + length);
     }
 
-    /** Whether the length at this position is that of a Value, which is 0 or followed by a tag of a Value. */
+    /** Whether the length at this position can be that of a Value: it is 0, or a tag of a Value comes next. */
     private static boolean isElement(byte[] bytes, int from, int end) {
         int at = from;
         while (at < end && bytes[at] < 0) {
@@ -76,9 +76,10 @@ final class ValueMessages {
     }
 
     /**
-     * Converts a request to JSON: the value of the only parameter, or an array of all.
+     * Converts a request to JSON: to the value of the only parameter, or to an array of all values.
      *
-     * @throws tern.rpc.serialization.SerializationException if it is not such a message or nests too deep
+     * @throws tern.rpc.serialization.SerializationException if the bytes are not a valid request or their nesting is
+     *     too deep
      */
     static void requestToJson(byte[] bytes, int offset, int length, int parameters, OutputBuffer json) {
         ValueToJson writing = new ValueToJson(bytes, json);
@@ -90,10 +91,10 @@ final class ValueMessages {
     }
 
     /**
-     * Converts JSON to a Value. A number that a double cannot represent exactly, such as a large {@code long}, becomes
-     * text, as for 64-bit integers in protobuf's JSON.
+     * Converts JSON to a Value. A number that a double cannot represent exactly, such as a large {@code long}, is
+     * converted to text, as protobuf's JSON does with 64-bit integers.
      *
-     * @throws tern.rpc.serialization.SerializationException if it is not JSON or nests too deep
+     * @throws tern.rpc.serialization.SerializationException if the bytes are not JSON or their nesting is too deep
      */
     static void jsonToValue(byte[] json, int length, OutputBuffer out) {
         new JsonToValue(json, length, out).document();

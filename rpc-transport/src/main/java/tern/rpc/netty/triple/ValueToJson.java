@@ -5,14 +5,14 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Converts Values and ListValues to JSON. If a Value has several kinds, the last one counts. */
+/** Converts Values and ListValues to JSON. If a Value sets several fields, the last one is used. */
 final class ValueToJson {
 
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
     /**
-     * Integers up to this bound are exact in a double. They are written without a fraction, so that integer types
-     * accept them.
+     * A double represents every integer up to this bound exactly. Such integers are written without a fraction, so that
+     * they can be decoded as integer types.
      */
     private static final double MAX_EXACT = 1L << 53;
 
@@ -24,7 +24,7 @@ final class ValueToJson {
         this.out = out;
     }
 
-    /** Converts a Value. A Value without a kind becomes null. */
+    /** Converts a Value. A Value that sets no field is converted to null. */
     void value(int offset, int length, int depth) {
         if (depth > ValueMessages.MAX_DEPTH) {
             throw new SerializationException("google.protobuf.Value: values nest deeper than " + ValueMessages.MAX_DEPTH

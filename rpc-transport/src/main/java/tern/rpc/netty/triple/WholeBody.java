@@ -5,25 +5,25 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
-/** A body that consists of one message, which is complete at the end of the body. Confined to the event loop. */
+/** A body that consists of one message, which is complete when the body ends. Confined to the event loop. */
 final class WholeBody implements BodyReader {
 
     private final int limit;
     private final boolean compressed;
     private @Nullable ByteBuf whole;
-    private boolean joined; // true if the bytes are a copy to which more can be appended
+    private boolean joined; // true if the buffer is a copy to which more bytes can be appended
     private boolean handedOut;
 
     /**
-     * @param limit the maximum size of the message on the wire
-     * @param compressed whether the message is compressed, unless it is empty
+     * @param limit the maximum size of the message before decompression
+     * @param compressed whether the message is compressed; an empty message never is
      */
     WholeBody(int limit, boolean compressed) {
         this.limit = limit;
         this.compressed = compressed;
     }
 
-    /** Keeps the first piece without a copy, because a body usually has only one piece. */
+    /** Keeps the first piece without a copy, because a body usually arrives in one piece. */
     @Override
     public void add(ByteBuf bytes) {
         ByteBuf before = whole;
@@ -39,7 +39,8 @@ final class WholeBody implements BodyReader {
             before.release();
             whole = target;
         }
-        if (target.readableBytes() <= limit) { // further bytes would be refused anyway
+        if (target.readableBytes() <= limit) {
+            // further bytes are dropped, because the message exceeds the limit and is refused at its end
             target.writeBytes(bytes);
         }
         bytes.release();
@@ -61,7 +62,10 @@ final class WholeBody implements BodyReader {
                 : new Frame(bytes, compressed ? MessageDeframer.COMPRESSED : 0);
     }
 
-    /** Creates the refusal: RESOURCE_EXHAUSTED, or 413 for protocols with HTTP statuses. */
+    /**
+     * Creates the refusal of a message above the limit: RESOURCE_EXHAUSTED, or HTTP status 413 for protocols that use
+     * HTTP statuses.
+     */
     static HttpRefusal tooLarge(int limit) {
         return tooLarge("the request has more than " + limit + " bytes (set by rpc.limits.max-request)");
     }

@@ -25,11 +25,11 @@ import tern.rpc.transport.WrongArguments;
 
 /**
  * Java values in the protobuf messages {@code TripleRequestWrapper} and {@code TripleResponseWrapper}
- * (docs/wire-protocol.md 3.4). Each value is a separate hessian stream. One instance per method. Thread-safe.
+ * (docs/wire-protocol.md 3.4). Each value is a separate hessian stream. Each method has its own instance. Thread-safe.
  */
 final class WrapperCodec implements PayloadCodec {
 
-    /** The name that Dubbo uses for hessian2 in requests of Triple. */
+    /** The name of hessian2 in Dubbo's Triple requests. */
     static final String HESSIAN4 = "hessian4";
 
     static final String HESSIAN2 = "hessian2";
@@ -37,17 +37,18 @@ final class WrapperCodec implements PayloadCodec {
     private static final String[] USUAL_TYPES = {HESSIAN4, HESSIAN2};
 
     /**
-     * Dubbo's observer type. Among the argument types it stands for the stream of answers (docs/wire-protocol.md 3.5).
+     * Dubbo's observer type. In a list of argument types, it represents the stream of answers (docs/wire-protocol.md
+     * 3.5).
      */
     static final String OBSERVER = "org.apache.dubbo.common.stream.StreamObserver";
 
-    /** The field {@code serializeType} of both messages. */
+    /** The number of the field {@code serializeType} in both messages. */
     static final int SERIALIZE_TYPE = 1;
 
     private static final int RESPONSE_DATA = 2;
     private static final int RESPONSE_TYPE = 3;
 
-    /** The exception with which a Dubbo provider answers after the deadline of a call (docs/wire-protocol.md 3.7). */
+    /** The exception that a Dubbo provider sends after the deadline of a call (docs/wire-protocol.md 3.7). */
     private static final String TIMEOUT_CLASS = "org.apache.dubbo.remoting.http12.exception.HttpRequestTimeout";
 
     private final CoderPool coders;
@@ -56,7 +57,7 @@ final class WrapperCodec implements PayloadCodec {
     private final byte[] argumentTypes;
     private final byte[] resultType;
 
-    /** Creates a codec that writes {@link #HESSIAN4}. */
+    /** Creates a codec that writes the format name {@link #HESSIAN4}. */
     WrapperCodec(CoderPool coders, MethodDescriptor method) {
         this(coders, method, encoded(SERIALIZE_TYPE, HESSIAN4), encodedTypes(method), encodedResult(method));
     }
@@ -88,7 +89,10 @@ final class WrapperCodec implements PayloadCodec {
         return encoded(RESPONSE_TYPE, method.result().raw().getName());
     }
 
-    /** The argument types on the wire: the declared types, without the type for a stream of requests. */
+    /**
+     * Returns the argument types as they are sent: the declared types, without the type that represents a stream of
+     * requests.
+     */
     static List<String> argumentTypes(MethodDescriptor method) {
         List<String> types = new ArrayList<>(WrapperRequest.declaredTypes(method));
         if (method.type() == MethodType.SERVER_STREAMING) {
@@ -97,7 +101,7 @@ final class WrapperCodec implements PayloadCodec {
         return types;
     }
 
-    /** Returns a codec whose answers use the format name of the request. */
+    /** Returns a codec whose answers contain the same format name as the request. */
     WrapperCodec answering(WrapperRequest request) {
         return request.serializeType().equals(HESSIAN4)
                 ? this
@@ -134,11 +138,12 @@ final class WrapperCodec implements PayloadCodec {
     /**
      * Decodes the arguments.
      *
-     * @param trusted the service whose classes may be decoded
+     * @param trusted the service whose classes may be instantiated
      * @param scalarsOnly whether only text, numbers and booleans are accepted
-     * @throws RpcException INVALID_ARGUMENT if their number differs from that of the method's parameters
+     * @throws RpcException INVALID_ARGUMENT if the number of arguments differs from the number of the method's
+     *     parameters
      */
-    @SuppressWarnings("NullAway") // arguments may be null
+    @SuppressWarnings("NullAway") // elements of the array may be null
     Object[] readArguments(WrapperRequest request, ServiceDescriptor trusted, boolean scalarsOnly) {
         List<ValueType> parameters = method.parameters();
         if (request.arguments() != parameters.size()) {
@@ -162,10 +167,10 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     /**
-     * Appends an exception instead of an answer. Dubbo's consumers only accept an {@code Exception}, so an error is
-     * sent as text.
+     * Encodes an exception in place of an answer and appends it to the buffer. Dubbo's consumers accept only an
+     * {@code Exception}, so an {@code Error} is sent as text.
      *
-     * @param frames the number of stack frames of each exception
+     * @param frames the number of stack frames to send with each exception
      */
     void writeException(Throwable failure, int frames, OutputBuffer out) {
         Throwable written = failure instanceof Exception ? failure : new RuntimeException(Thrown.text(failure));
@@ -197,7 +202,7 @@ final class WrapperCodec implements PayloadCodec {
                 reader -> method.result().raw() == void.class ? null : reader.readObject(method.result()));
     }
 
-    /** Decodes the exception in an answer. Dubbo's exception for a passed deadline becomes Tern's. */
+    /** Decodes the exception in an answer. Converts Dubbo's exception for a passed deadline to Tern's. */
     Throwable readException(byte[] bytes, int offset, int length) {
         Throwable read = (Throwable) Objects.requireNonNull(read(bytes, offset, length, ObjectReader::readThrowable));
         if (read instanceof RpcException foreign
@@ -239,7 +244,7 @@ final class WrapperCodec implements PayloadCodec {
         return value;
     }
 
-    /** Returns the text of the reader's current field. The two usual texts are constants. */
+    /** Returns the text of the reader's current field. For the two usual texts, returns constants. */
     static String serializeType(ProtoReader fields) {
         return fields.textOf(USUAL_TYPES);
     }
@@ -250,7 +255,7 @@ final class WrapperCodec implements PayloadCodec {
         }
     }
 
-    /** Whether the name means hessian; there are two names. */
+    /** Whether the format name means hessian, which has two names. */
     static boolean isHessian(String serializeType) {
         return serializeType.equals(HESSIAN4) || serializeType.equals(HESSIAN2);
     }

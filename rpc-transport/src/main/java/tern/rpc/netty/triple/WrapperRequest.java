@@ -17,15 +17,15 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * A {@code TripleRequestWrapper} whose arguments are not yet decoded (docs/wire-protocol.md 3.4). Valid as long as the
- * array is not changed.
+ * A {@code TripleRequestWrapper} whose arguments are not yet decoded (docs/wire-protocol.md 3.4). Valid until the array
+ * is changed.
  */
 final class WrapperRequest {
 
     static final int ARGUMENTS = 2;
     static final int ARGUMENT_TYPES = 3;
 
-    /** The largest number of parameters of a Java method. */
+    /** The maximum number of parameters of a Java method. */
     private static final int MAX_ARGUMENTS = 255;
 
     private static final int MAX_TYPE = 512;
@@ -34,7 +34,7 @@ final class WrapperRequest {
     private final String serializeType;
     private final int[] ranges; // offset and length of each argument
     private final int arguments;
-    private final int offset; // offset of the message
+    private final int offset; // start of the message in the array
     private final int length;
 
     private WrapperRequest(byte[] bytes, String serializeType, int[] ranges, int arguments, int offset, int length) {
@@ -50,7 +50,7 @@ final class WrapperRequest {
      * Parses a request.
      *
      * @throws RpcException INVALID_ARGUMENT if the arguments have an unsupported format
-     * @throws SerializationException if the bytes are not such a message
+     * @throws SerializationException if the bytes are not a valid {@code TripleRequestWrapper}
      */
     static WrapperRequest parse(byte[] bytes, int offset, int length) {
         ProtoReader fields = new ProtoReader(bytes, offset, length);
@@ -92,7 +92,7 @@ final class WrapperRequest {
         }
     }
 
-    /** The format name, {@code hessian4} or {@code hessian2}. The answer uses the same name. */
+    /** The format name in the request, {@code hessian4} or {@code hessian2}. The answer must contain the same name. */
     String serializeType() {
         return serializeType;
     }
@@ -102,16 +102,16 @@ final class WrapperRequest {
         return arguments;
     }
 
-    /** Positions the reader at an argument. */
+    /** Moves the reader to the start of an argument. */
     void startArgument(ObjectReader reader, int index) {
         reader.start(bytes, ranges[2 * index], ranges[2 * index + 1]);
     }
 
     /**
-     * Selects the called method. If there is only one candidate, the types of the arguments are ignored.
+     * Selects the called method by the argument types. If there is only one candidate, ignores the types.
      *
-     * @param overloads at least one
-     * @throws RpcException UNIMPLEMENTED if none has these types
+     * @param overloads the candidates, at least one
+     * @throws RpcException UNIMPLEMENTED if no candidate has these argument types
      */
     MethodDescriptor choose(List<MethodDescriptor> overloads) {
         if (overloads.size() == 1) {
@@ -149,7 +149,10 @@ final class WrapperRequest {
         return type.equals(WrapperCodec.OBSERVER) || type.equals(StreamObserver.class.getName());
     }
 
-    /** The names of a request's argument types: the types of the Java parameters, or the element type of a stream. */
+    /**
+     * Returns the names of a request's argument types: the types of the Java parameters, or the element type of a
+     * stream.
+     */
     static List<String> declaredTypes(MethodDescriptor method) {
         Method java = method.javaMethod();
         if (java == null || method.requests() != JavaShape.VALUE) {
