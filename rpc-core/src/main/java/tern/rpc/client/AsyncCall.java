@@ -39,11 +39,13 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
 
     void attempt() {
         if (!cancelled && endpoints.providerWait().isWaiting(method, call)) {
-            endpoints.providerWait().whenReady(
-                    call,
-                    () -> cancelled ? cancellation() : null,
-                    this::attemptNow,
-                    failure -> done.completed(null, failure));
+            endpoints
+                    .providerWait()
+                    .whenReady(
+                            call,
+                            () -> cancelled ? cancellation() : null,
+                            this::attemptNow,
+                            failure -> done.completed(null, failure));
         } else {
             attemptNow();
         }
@@ -107,7 +109,9 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         } else {
             done.completed(
                     response,
-                    failure instanceof RpcException rpc && left != null ? endpoints.failures().explained(rpc, left) : failure);
+                    failure instanceof RpcException rpc && left != null
+                            ? endpoints.failures().explained(rpc, left)
+                            : failure);
         }
     }
 

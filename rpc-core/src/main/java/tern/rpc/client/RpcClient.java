@@ -288,8 +288,8 @@ public final class RpcClient implements AutoCloseable {
             if (clock.nanoTime() - end >= 0) {
                 throw new RpcException(
                         StatusCode.UNAVAILABLE,
-                        "no provider of " + service + " can be reached: " + endpoints.failures().all()
-                                + " (the reference asks for a check at start)",
+                        "no provider of " + service + " can be reached: "
+                                + endpoints.failures().all() + " (the reference asks for a check at start)",
                         Executed.NO,
                         null);
             }

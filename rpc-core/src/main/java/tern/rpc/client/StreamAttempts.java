@@ -98,11 +98,13 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
     private void next(Invocation call) {
         if (cancelled == null && endpoints.providerWait().isWaiting(method, call)) {
-            endpoints.providerWait().whenReady(
-                    call.withExecutor(serial::execute),
-                    () -> cancelled,
-                    () -> nextNow(call),
-                    failure -> end(null, failure));
+            endpoints
+                    .providerWait()
+                    .whenReady(
+                            call.withExecutor(serial::execute),
+                            () -> cancelled,
+                            () -> nextNow(call),
+                            failure -> end(null, failure));
         } else {
             nextNow(call);
         }
@@ -202,7 +204,11 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                     && endpoints.again(method, call, rpc, number, target, pending)) {
                 next(call);
             } else {
-                end(response, failure instanceof RpcException rpc ? endpoints.failures().explained(rpc, target) : failure);
+                end(
+                        response,
+                        failure instanceof RpcException rpc
+                                ? endpoints.failures().explained(rpc, target)
+                                : failure);
             }
         }
     }

@@ -64,7 +64,7 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-        // If there were more calls in the last minute, the application was busy and calls have just stopped.
+            // If there were more calls in the last minute, the application was busy and calls have just stopped.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }

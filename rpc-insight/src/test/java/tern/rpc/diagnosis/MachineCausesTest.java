@@ -76,8 +76,7 @@ class MachineCausesTest {
         CallLedger known = ledger.get();
         long started = shop.now();
         shop.pass(300);
-        shop.running.add(
-                new RunningCall(Shop.PLACE, drawing.getId(), Phase.OWN, started, shop.now() - started, known));
+        shop.running.add(new RunningCall(Shop.PLACE, drawing.getId(), Phase.OWN, started, shop.now() - started, known));
         for (int i = 0; i < 100; i++) {
             shop.diagnostician.look();
             shop.pass(20);
@@ -111,9 +110,8 @@ class MachineCausesTest {
         shop.healthy(USUAL);
         shop.machine = machine(0.3, 1.6, 0, 0.2, null, 10e6);
 
-        Cause first = shop.miss(call -> call.own(30)
-                        .in(Phase.SQL, "select stock", 60)
-                        .in(Phase.HTTP, "GET carrier:80", 70))
+        Cause first = shop.miss(
+                        call -> call.own(30).in(Phase.SQL, "select stock", 60).in(Phase.HTTP, "GET carrier:80", 70))
                 .causes()
                 .get(0);
 

@@ -307,9 +307,7 @@ final class CallerConnection implements PendingCall.Carrier {
         boolean unreachable = !connected && lost != null && !lost.isDone();
         try {
             // called before the call fails, so that an immediate retry finds another connection
-            owner.gone(
-                    this,
-                    unreachable ? reason : null);
+            owner.gone(this, unreachable ? reason : null);
         } finally {
             if (lost != null) {
                 lose(lost);

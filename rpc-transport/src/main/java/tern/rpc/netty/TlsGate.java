@@ -78,8 +78,7 @@ final class TlsGate {
 
     boolean takesClearText() {
         // the settings may have changed since the server started
-        return context == null
-                || (clearTextToo && !needsCertificates(context));
+        return context == null || (clearTextToo && !needsCertificates(context));
     }
 
     private static boolean needsCertificates(TlsContext current) {

@@ -19,10 +19,7 @@ class UnusedSettingsTest {
     private static final String WARNING = "Settings without effect: ";
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             rpc.server.advertise.host=10.0.0.1    |                                     | needs rpc.server.registry
             rpc.server.advertise.warmup=1m        |                                     | needs rpc.server.registry
             rpc.server.registry.required=true     |                                     | needs rpc.server.registry
@@ -63,8 +60,9 @@ class UnusedSettingsTest {
         "rpc.server.cors.max-age=1m,rpc.server.cors.allowed-origins=https://shop.example",
     })
     void settingsWithAnEffectCauseNoWarning(String one, String other, CapturedOutput output) {
-        provider(Greeter.class).withPropertyValues(one, other).run(there -> assertThat(there)
-                .hasNotFailed());
+        provider(Greeter.class)
+                .withPropertyValues(one, other)
+                .run(there -> assertThat(there).hasNotFailed());
 
         assertThat(output).doesNotContain(WARNING);
     }

@@ -453,8 +453,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     void ask(ClientCall call, int messages) {
         Http2Stream stream = call.stream();
         int credit = call.ask(messages);
-        if (call.isAnswered()
-                && call.isOver()) {
+        if (call.isAnswered() && call.isOver()) {
             // the stream has already ended; otherwise the call is removed together with its stream
             calls.remove(call.pending().id());
             call.close(); // a later cancellation must not find the call

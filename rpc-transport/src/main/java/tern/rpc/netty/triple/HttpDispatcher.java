@@ -122,9 +122,7 @@ final class HttpDispatcher implements HttpRequests {
         }
         if (connectUnsaid) {
             // the protocol was selected by looking up the method, so the protocol of the answer might reveal the method
-            hidden(call)
-                    .refusesStrangersLike(
-                            json);
+            hidden(call).refusesStrangersLike(json);
         }
         return call;
     }

@@ -58,7 +58,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
         while (thread == Thread.currentThread()) {
             try {
                 due = step(due);
-            // A pool of the application threw an exception, or memory is exhausted.
+                // A pool of the application threw an exception, or memory is exhausted.
             } catch (RuntimeException | Error e) {
                 due = System.nanoTime() + SECOND_NANOS;
                 LockSupport.parkNanos(this, SECOND_NANOS);
