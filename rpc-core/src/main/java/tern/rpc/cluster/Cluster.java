@@ -37,7 +37,7 @@ public final class Cluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
 
-    /** The interval at which this class checks whether held providers still answer. */
+    /** The interval at which this class checks the providers that the source no longer lists but that still answer. */
     private static final long LOOK_MILLIS = 1_000;
 
     private final String service;
@@ -285,7 +285,10 @@ public final class Cluster implements AutoCloseable {
         return near.size() < settings.subset() ? instances : near;
     }
 
-    /** Returns a held provider with weight 0, so that it gets calls only if no listed provider is available. */
+    /**
+     * Returns a provider that is no longer listed with weight 0, so that it gets calls only if no listed provider is
+     * available.
+     */
     private static Instance lastResort(Instance held) {
         return new Instance(held.endpoint(), held.attributes().withWeight(0));
     }
@@ -435,7 +438,10 @@ public final class Cluster implements AutoCloseable {
                         .anyMatch(target -> target.isUsable() || target.node().isConnecting());
     }
 
-    /** Returns a snapshot of the source's last list, of the held providers and of all connections. */
+    /**
+     * Returns a snapshot of the source's last list, of the providers that are no longer listed but still used, and of
+     * all connections.
+     */
     public ClusterReport report(long now) {
         return ClusterReport.of(name(), list, routes.all(), now);
     }

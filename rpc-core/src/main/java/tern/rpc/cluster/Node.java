@@ -26,7 +26,7 @@ public final class Node {
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
-    /** Upper limit for the response time of a single call, as a multiple of the usual time. */
+    /** Upper bound for the response time of a single call, as a multiple of the usual time. */
     private static final double MAX_SLOW = 20;
 
     /**
@@ -219,7 +219,7 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
-     * lower limit of the call's response time. It is recorded if it is slow, but never as a good answer. {@link #end}
+     * lower bound of the call's response time. It is recorded if it is slow, but never as a good answer. {@link #end}
      * must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
@@ -324,8 +324,8 @@ public final class Node {
     }
 
     /**
-     * The cost including calls in flight. The time since the last sign of life is a lower limit of their response
-     * times.
+     * The cost including calls in flight. The time since the last sign of life is a lower bound of the response times
+     * of these calls.
      */
     double expectedCost(long now) {
         double ended = cost(now);

@@ -7,8 +7,8 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Draws two providers at random by weight and takes the one with the lower score. Slow, busy and failing providers are
- * thus avoided without examining all providers. Thread-safe.
+ * Draws two providers at random by weight and takes the one with the lower score. This avoids slow, busy and failing
+ * providers without examining all providers. Thread-safe.
  */
 final class PowerOfTwoChoices implements Balancer {
 

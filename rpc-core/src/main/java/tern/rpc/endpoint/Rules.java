@@ -40,7 +40,7 @@ public interface Rules {
         return false;
     }
 
-    /** Whether {@link #route} depends on the method. */
+    /** Whether {@link #route} depends on the called method. */
     default boolean isByMethod() {
         return false;
     }

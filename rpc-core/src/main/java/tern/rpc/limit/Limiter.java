@@ -77,8 +77,8 @@ public final class Limiter {
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
     private final AtomicLong nanos = new AtomicLong();
-    private final AtomicInteger crowded = new AtomicInteger(); // number of calls that found no free place
-    private final AtomicInteger sparse = new AtomicInteger(); // number of calls that found few places taken
+    private final AtomicInteger crowded = new AtomicInteger(); // number of calls that found no free permit
+    private final AtomicInteger sparse = new AtomicInteger(); // number of calls that found few permits in use
     private volatile long begun;
     private volatile int fewBefore;
     private volatile boolean measuring;

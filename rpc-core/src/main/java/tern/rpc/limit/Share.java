@@ -48,7 +48,7 @@ public final class Share {
         return whole != null;
     }
 
-    /** The number of the tenant's calls inside the limiter. */
+    /** The number of the tenant's admitted calls. */
     public int held() {
         return held;
     }
