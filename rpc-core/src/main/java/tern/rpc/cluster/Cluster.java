@@ -60,7 +60,7 @@ public final class Cluster implements AutoCloseable {
     private Rules rules = Rules.NONE; // rules of the source combined with those of the application; guarded by this
     private volatile @Nullable TimeLimits timeLimits; // null if no rule sets a timeout
     private volatile SharedSources.@Nullable Subscription subscription;
-    private boolean looking; // whether a check of held providers is scheduled; guarded by this
+    private boolean looking; // whether the check of providers that are no longer listed is scheduled; guarded by this
     private boolean closed;
 
     /**

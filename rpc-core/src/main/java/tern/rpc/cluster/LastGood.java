@@ -55,7 +55,7 @@ record LastGood(
         return new LastGood(next, instances, missing(held, instances), heldSinceNanos, false);
     }
 
-    /** Returns this list without those held providers that no longer answer or were held long enough. */
+    /** Returns this list without those unlisted providers that no longer answer or whose time is over. */
     LastGood later(Predicate<Endpoint> answers, long now) {
         if (held.isEmpty()) {
             return this;
@@ -64,7 +64,7 @@ record LastGood(
         return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, emptied);
     }
 
-    /** Why providers that the source no longer lists are held; empty if no provider is held. */
+    /** Why providers that the source no longer lists stay in use; empty if there are no such providers. */
     String whyHeld() {
         if (held.isEmpty()) {
             return "";

@@ -106,7 +106,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * The share of its weight that the provider gets. It is below 1 in the first 30 s, unless all providers are new.
+     * The fraction of its weight that the provider currently gets. It is below 1 in the first 30 s after the provider
+     * became usable, unless all providers are new.
      */
     double warmth(long nowNanos) {
         if (!figures.anyWarm()) {

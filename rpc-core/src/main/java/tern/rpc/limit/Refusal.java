@@ -5,7 +5,8 @@ public enum Refusal {
     /** The number of admitted calls has reached the limit. */
     LIMIT("limit"),
     /**
-     * Few places are free, and the tenant of the call, such as its connection, holds more calls than any other tenant.
+     * The limit is nearly reached, and the tenant of the call, such as its connection, has more admitted calls than
+     * any other tenant.
      */
     SHARE("share"),
     /** All workers are busy, and the queue is full. */
