@@ -94,7 +94,7 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // this field and the next two are guarded by this
-    private boolean wasOutOfReach; // whether connecting failed since the connection was lost or the node was created
+    private boolean wasOutOfReach; // whether an attempt to connect failed since the last loss or the creation
     private long lostNanos;
     private volatile long usableSinceNanos;
 

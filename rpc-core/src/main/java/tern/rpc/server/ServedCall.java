@@ -66,7 +66,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     // Set by the worker and read by the thread that ends the call. Null for a unary call.
     private volatile @Nullable ServedStream stream;
-    private int place = RunningCalls.NOWHERE; // slot of the call in RunningCalls; set by the worker, read after the worker has finished
+    private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has finished
 
     // The permit of the method's limiter. Set by the worker and read after the worker has finished. Null if the
     // method has no limit.
@@ -264,8 +264,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
         if (streams) {
-            // The worker of a stream does not count as running a call, because a stream may last for hours and other
-            // limits bound its work.
+            // A stream leaves the server's limiter when its worker finishes, because a stream may last for hours and
+            // other limits bound its work.
             leaveServer(false);
         }
         if (state == RUNNING) {
