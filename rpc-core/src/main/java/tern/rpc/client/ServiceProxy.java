@@ -47,7 +47,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     /**
      * @param executor runs callbacks of the application for asynchronous calls
-     * @param fallback answers unary calls if no provider takes them; null for none
+     * @param fallback answers unary calls if no provider accepts them; null for none
      */
     ServiceProxy(
             Class<?> type,

@@ -454,7 +454,7 @@ public final class Cluster implements AutoCloseable {
         return ClusterTexts.avoided(routes.all(), now);
     }
 
-    /** Returns the reason why no known provider may take a call with this tag; empty if a provider may take it. */
+    /** Returns the reason why no known provider may accept a call with this tag; empty if a provider may accept it. */
     public String whyNobody(String tag, boolean forceTag, long now) {
         String asked = tag.isEmpty() ? settings.tag() : tag;
         Routes current = routes;

@@ -64,7 +64,7 @@ record LastGood(
         return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, emptied);
     }
 
-    /** Why providers that the source no longer lists stay in use; empty if there are no such providers. */
+    /** The reason why providers that the source no longer lists stay in use; empty if there are no such providers. */
     String whyHeld() {
         if (held.isEmpty()) {
             return "";

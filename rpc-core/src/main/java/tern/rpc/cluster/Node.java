@@ -390,7 +390,9 @@ public final class Node {
         return true;
     }
 
-    /** How long the node has been {@linkplain #isStalled stalled}, in nanoseconds; 0 if it is not stalled. */
+    /**
+     * The time for which the node has been {@linkplain #isStalled stalled}, in nanoseconds; 0 if it is not stalled.
+     */
     long stalledForNanos(long now) {
         return isStalled(now) ? Math.max(1, now - silentSinceNanos) : 0;
     }
@@ -442,7 +444,10 @@ public final class Node {
         wasOutOfReach = false;
     }
 
-    /** How long the node has been unreachable, as far as calls have noticed, in nanoseconds; 0 if it is connected. */
+    /**
+     * The time for which the node has been unreachable, as far as calls have noticed, in nanoseconds; 0 if it is
+     * connected.
+     */
     public synchronized long outOfReachNanos(long now) {
         return usableBefore ? 0 : Math.max(0, now - lostNanos);
     }

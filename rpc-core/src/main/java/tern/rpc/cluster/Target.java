@@ -67,7 +67,7 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** How long the provider has been draining, in nanoseconds. Valid only while it is draining. */
+    /** The time for which the provider has been draining, in nanoseconds. Valid only while it is draining. */
     long drainsForNanos(long now) {
         return now - drainsSinceNanos;
     }

@@ -46,7 +46,7 @@ public interface Rules {
     }
 
     /**
-     * Returns the providers that may take a call.
+     * Returns the providers that may accept a call.
      *
      * @param method the name of the method; may be empty if {@link #isByMethod} returns false
      * @return the given list if no rule applies; an empty list if rules exclude all providers

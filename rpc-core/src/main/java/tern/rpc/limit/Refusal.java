@@ -1,6 +1,8 @@
 package tern.rpc.limit;
 
-/** Why a call was refused before its method ran. The reason is a tag value of the meter {@code rpc.server.refused}. */
+/**
+ * The reason why a call was refused before its method ran. It is a tag value of the meter {@code rpc.server.refused}.
+ */
 public enum Refusal {
     /** The number of admitted calls has reached the limit. */
     LIMIT("limit"),

@@ -133,7 +133,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         spare = spareThread;
     }
 
-    /** Ends the call, unless a worker has already taken it. */
+    /** Ends the call, unless a worker has already started it. */
     void withdraw() {
         if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
