@@ -53,7 +53,7 @@ public final class Deadline {
         return this != NONE;
     }
 
-    /** The time of the deadline on the monotonic clock. Meaningful only if {@link #isLimited()} returns true. */
+    /** The time of the deadline on the monotonic clock. Valid only if {@link #isLimited()} returns true. */
     public long nanoTime() {
         return nanoTime;
     }
