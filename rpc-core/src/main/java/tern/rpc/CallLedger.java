@@ -30,7 +30,7 @@ public final class CallLedger {
      */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // only the thread of the call writes to it
+    private final PhaseClock phases; // only the thread of the call writes to this clock
     private final @Nullable CallLedger parent; // the ledger of the whole call; null if that is this ledger
     private final boolean open;
     private final Thread thread = Thread.currentThread();

@@ -53,7 +53,7 @@ public final class Deadline {
         return this != NONE;
     }
 
-    /** The time of the deadline on the monotonic clock. Meaningful only if {@link #isLimited()} returns true. */
+    /** The time of the deadline on the monotonic clock. Valid only if {@link #isLimited()} returns true. */
     public long nanoTime() {
         return nanoTime;
     }
@@ -87,7 +87,7 @@ public final class Deadline {
                 : TimeUnit.NANOSECONDS.toMillis(Math.max(0, nanoTime - began)) + " ms (" + origin() + ")";
     }
 
-    /** Where the limit was set, for error messages. Includes the duration if it is known. */
+    /** The place where the limit was set, for error messages, with the duration if it is known. */
     public String origin() {
         if (origin == null) {
             return "its own deadline";

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** How the messages of one direction appear in a Java signature. */
+/** The form in which the messages of one direction appear in a Java signature. */
 public enum JavaShape {
     /** The value itself. */
     VALUE,

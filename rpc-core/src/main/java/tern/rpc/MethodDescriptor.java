@@ -58,12 +58,12 @@ public final class MethodDescriptor {
         return signature.type();
     }
 
-    /** How the requests appear in the Java signature: as a {@code VALUE} or as a kind of stream. */
+    /** The form of the requests in the Java signature: {@code VALUE}, or a kind of stream. */
     public JavaShape requests() {
         return signature.requests();
     }
 
-    /** How the answers appear in the Java signature. */
+    /** The form of the answers in the Java signature. */
     public JavaShape responses() {
         return signature.responses();
     }

@@ -29,7 +29,7 @@ public class RpcException extends RuntimeException {
 
     private final Status status;
     private final Executed executed;
-    private final transient @Nullable Metadata metadata; // null after deserialization, because it is transient
+    private final transient @Nullable Metadata metadata; // null after deserialization, because the field is transient
 
     /** Creates a failure for a service to throw. Its {@link #wasExecuted()} is {@code YES}. */
     public RpcException(StatusCode code, String description) {

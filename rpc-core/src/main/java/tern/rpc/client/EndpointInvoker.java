@@ -259,7 +259,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Whether another connection can take the call. It may be the connection of another available provider. After
+     * Whether another connection can accept the call. It may be the connection of another available provider. After
      * UNAVAILABLE, it may also be that of a provider to which the client is connecting. If the connection of the
      * attempt was lost, a new connection to the same provider is possible too, because it may be open before the
      * caller sees the failure.

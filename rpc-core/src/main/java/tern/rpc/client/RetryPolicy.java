@@ -47,7 +47,7 @@ final class RetryPolicy {
 
     /**
      * @param attempt the number of the failed attempt, starting from 1
-     * @param elsewhere whether another provider or connection can take the call
+     * @param elsewhere whether another provider or connection can accept the call
      * @param ofProvider the budget of the provider that failed
      */
     boolean again(

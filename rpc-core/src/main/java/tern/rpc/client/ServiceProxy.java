@@ -31,7 +31,7 @@ import tern.rpc.stream.Shapes;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RemoteFailures;
 
-/** Converts calls of the methods of a service interface to remote calls. Immutable. */
+/** Converts method calls on a service interface to remote calls. Immutable. */
 final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServiceProxy.class);
@@ -47,7 +47,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     /**
      * @param executor runs callbacks of the application for asynchronous calls
-     * @param fallback answers unary calls if no provider takes them; null for none
+     * @param fallback answers unary calls if no provider accepts them; null for none
      */
     ServiceProxy(
             Class<?> type,

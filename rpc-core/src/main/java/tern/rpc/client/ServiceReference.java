@@ -24,7 +24,7 @@ import tern.rpc.transport.Token;
  * @param cluster how to choose among the providers; null for the setting of the client
  * @param tls keys and trusted certificates for these providers; null for those of the transport
  * @param token the token sent to these providers; null for the token of the client
- * @param fallback answers calls if no provider takes them; null for none
+ * @param fallback answers calls if no provider accepts them; null for none
  */
 public record ServiceReference<T>(
         Class<T> type,
@@ -159,7 +159,7 @@ public record ServiceReference<T>(
         }
 
         /**
-         * Sets an object that answers calls on the client if no provider takes them: after UNAVAILABLE, and after
+         * Sets an object that answers calls on the client if no provider accepts them: after UNAVAILABLE, and after
          * DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if the method certainly did not run. Meters still count the call as
          * failed. Streams have no fallback.
          */

@@ -15,9 +15,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A thread that blocks until a stage completes and meanwhile runs the tasks passed to {@link #execute}. If filters
- * surround a blocking call, the thread of its caller thus decodes the answer and completes the stages. Any thread may
- * call {@link #execute}.
+ * A thread that blocks until a stage completes and meanwhile runs the tasks passed to {@link #execute}. With filters
+ * around a blocking call, the thread of the caller therefore decodes the answer and completes the stages. Any thread
+ * may call {@link #execute}.
  */
 final class WaitingCaller implements CallScope {
 

@@ -47,7 +47,7 @@ public final class AttemptBudget {
         calls.increment();
     }
 
-    /** The number of calls so far. */
+    /** The number of calls counted so far. */
     long calls() {
         return calls.sum();
     }

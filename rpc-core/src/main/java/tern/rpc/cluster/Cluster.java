@@ -37,7 +37,7 @@ public final class Cluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
 
-    /** The interval at which this class checks whether held providers still answer. */
+    /** The interval at which this class checks the providers that the source no longer lists but that still answer. */
     private static final long LOOK_MILLIS = 1_000;
 
     private final String service;
@@ -60,7 +60,7 @@ public final class Cluster implements AutoCloseable {
     private Rules rules = Rules.NONE; // rules of the source combined with those of the application; guarded by this
     private volatile @Nullable TimeLimits timeLimits; // null if no rule sets a timeout
     private volatile SharedSources.@Nullable Subscription subscription;
-    private boolean looking; // whether a check of held providers is scheduled; guarded by this
+    private boolean looking; // whether the check of providers that are no longer listed is scheduled; guarded by this
     private boolean closed;
 
     /**
@@ -285,7 +285,10 @@ public final class Cluster implements AutoCloseable {
         return near.size() < settings.subset() ? instances : near;
     }
 
-    /** Returns a held provider with weight 0, so that it gets calls only if no listed provider is available. */
+    /**
+     * Returns a provider that is no longer listed with weight 0, so that it gets calls only if no listed provider is
+     * available.
+     */
     private static Instance lastResort(Instance held) {
         return new Instance(held.endpoint(), held.attributes().withWeight(0));
     }
@@ -435,7 +438,10 @@ public final class Cluster implements AutoCloseable {
                         .anyMatch(target -> target.isUsable() || target.node().isConnecting());
     }
 
-    /** Returns a snapshot of the source's last list, of the held providers and of all connections. */
+    /**
+     * Returns a snapshot of the source's last list, of the providers that are no longer listed but still used, and of
+     * all connections.
+     */
     public ClusterReport report(long now) {
         return ClusterReport.of(name(), list, routes.all(), now);
     }
@@ -448,7 +454,7 @@ public final class Cluster implements AutoCloseable {
         return ClusterTexts.avoided(routes.all(), now);
     }
 
-    /** Returns the reason why no known provider may take a call with this tag; empty if a provider may take it. */
+    /** Returns the reason why no known provider may accept a call with this tag; empty if a provider may accept it. */
     public String whyNobody(String tag, boolean forceTag, long now) {
         String asked = tag.isEmpty() ? settings.tag() : tag;
         Routes current = routes;

@@ -17,9 +17,9 @@ import tern.rpc.transport.ClientConnection;
  * @param since the time at which the list entered this state
  * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
- * @param held the number of providers that the source no longer lists but that still answer
- * @param heldFor how long providers have been held; zero if none is held
- * @param heldWhy the change of the list that was not applied; empty if no provider is held
+ * @param held the number of providers that the source no longer lists but that still answer and stay in use
+ * @param heldFor how long such providers have been kept in use; zero if there are none
+ * @param heldWhy the change of the list that was not applied; empty if no such providers are kept
  * @param providers the providers that the client connects to
  */
 public record ClusterReport(

@@ -3,7 +3,7 @@ package tern.rpc.cluster;
 import tern.rpc.endpoint.Balancer;
 
 /**
- * How a reference chooses among its providers.
+ * The settings by which a reference chooses among its providers.
  *
  * @param policy creates the balancer
  * @param zone the zone of the client, whose providers are preferred; empty for none

@@ -16,7 +16,7 @@ final class Coalescing {
     private long passedNanos;
     private long gapNanos = MIN_GAP_NANOS;
 
-    /** Returns the time until a change that has just arrived may pass, in nanoseconds; 0 if it may pass at once. */
+    /** Returns how long a change that has just arrived must be delayed, in nanoseconds; 0 if it may pass at once. */
     long delay(long now) {
         if (!passedAny || now - passedNanos >= gapNanos + MAX_GAP_NANOS) {
             gapNanos = MIN_GAP_NANOS;

@@ -13,13 +13,14 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list although
- * the providers are fine. If a list is empty, the missing providers are held as long as they answer. If a list has
- * lost more than half of its entries, the missing providers are held for up to 30 s while they answer. Immutable.
+ * the providers are fine. If a list is empty, the missing providers stay in use ("held") as long as they answer. If a
+ * list has lost more than half of its entries, the missing providers stay in use for up to 30 s while they answer.
+ * Immutable.
  *
  * @param snapshot the last snapshot of the source
  * @param listed the providers that the source lists; if the source is unreachable, the last list
- * @param held the providers that the source no longer lists
- * @param heldSinceNanos the time at which the providers began to be held
+ * @param held the providers that the source no longer lists but that stay in use
+ * @param heldSinceNanos the time since which such providers have stayed in use
  * @param emptied whether the source reports an empty list after a list with entries
  */
 record LastGood(
@@ -54,7 +55,7 @@ record LastGood(
         return new LastGood(next, instances, missing(held, instances), heldSinceNanos, false);
     }
 
-    /** Returns this list without those held providers that no longer answer or were held long enough. */
+    /** Returns this list without those unlisted providers that no longer answer or whose time is over. */
     LastGood later(Predicate<Endpoint> answers, long now) {
         if (held.isEmpty()) {
             return this;
@@ -63,7 +64,7 @@ record LastGood(
         return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, emptied);
     }
 
-    /** Why providers that the source no longer lists are held; empty if no provider is held. */
+    /** The reason why providers that the source no longer lists stay in use; empty if there are no such providers. */
     String whyHeld() {
         if (held.isEmpty()) {
             return "";

@@ -26,7 +26,7 @@ public final class Node {
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
-    /** Upper limit for the response time of a single call, as a multiple of the usual time. */
+    /** Upper bound for the response time of a single call, as a multiple of the usual time. */
     private static final double MAX_SLOW = 20;
 
     /**
@@ -94,7 +94,7 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // this field and the next two are guarded by this
-    private boolean wasOutOfReach; // whether connecting failed since the connection was lost or the node was created
+    private boolean wasOutOfReach; // whether an attempt to connect failed since the last loss or the creation
     private long lostNanos;
     private volatile long usableSinceNanos;
 
@@ -219,7 +219,7 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
-     * lower limit of the call's response time. It is recorded if it is slow, but never as a good answer. {@link #end}
+     * lower bound of the call's response time. It is recorded if it is slow, but never as a good answer. {@link #end}
      * must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
@@ -324,8 +324,8 @@ public final class Node {
     }
 
     /**
-     * The cost including calls in flight. The time since the last sign of life is a lower limit of their response
-     * times.
+     * The cost including calls in flight. The time since the last sign of life is a lower bound of the response times
+     * of these calls.
      */
     double expectedCost(long now) {
         double ended = cost(now);
@@ -390,7 +390,9 @@ public final class Node {
         return true;
     }
 
-    /** How long the node has been {@linkplain #isStalled stalled}, in nanoseconds; 0 if it is not stalled. */
+    /**
+     * The time for which the node has been {@linkplain #isStalled stalled}, in nanoseconds; 0 if it is not stalled.
+     */
     long stalledForNanos(long now) {
         return isStalled(now) ? Math.max(1, now - silentSinceNanos) : 0;
     }
@@ -442,7 +444,10 @@ public final class Node {
         wasOutOfReach = false;
     }
 
-    /** How long the node has been unreachable, as far as calls have noticed, in nanoseconds; 0 if it is connected. */
+    /**
+     * The time for which the node has been unreachable, as far as calls have noticed, in nanoseconds; 0 if it is
+     * connected.
+     */
     public synchronized long outOfReachNanos(long now) {
         return usableBefore ? 0 : Math.max(0, now - lostNanos);
     }

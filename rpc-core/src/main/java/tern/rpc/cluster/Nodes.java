@@ -24,10 +24,10 @@ import tern.rpc.transport.ClientConnection;
  */
 public final class Nodes {
 
-    /** How long an unused connection is kept, because its endpoint may be listed again. */
+    /** The time for which an unused connection is kept, because its endpoint may be listed again. */
     private static final int KEPT_SECONDS = 30;
 
-    /** How long the closing of an unused connection waits for its calls to end. */
+    /** The maximum time that calls on an unused connection get to end before the connection is closed. */
     private static final int MAX_END_SECONDS = 30;
 
     private static final long OPEN_EVERY_MILLIS = 20;

@@ -7,15 +7,15 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 
 /**
- * Draws two providers at random by weight and takes the one with the lower score. Slow, busy and failing providers are
- * thus avoided without examining all providers. Thread-safe.
+ * Draws two providers at random by weight and chooses the one with the lower score. This avoids slow, busy and failing
+ * providers without examining all providers. Thread-safe.
  */
 final class PowerOfTwoChoices implements Balancer {
 
     /** Number of pairs to draw before all providers are examined. */
     private static final int PAIRS = 4;
 
-    /** The second provider of a pair is taken only if its score is lower by at least this factor. */
+    /** The second provider of a pair is chosen only if its score is lower by at least this factor. */
     private static final double CLEARLY = 1.2;
 
     private final Target[] targets;

@@ -182,7 +182,7 @@ final class Survey {
     /**
      * Returns a provider that should get a copy of an idempotent call; null if there is none.
      *
-     * @param among the providers that may take the call
+     * @param among the providers that may accept the call
      */
     @Nullable
     Target takeProbe(List<Target> among, long now) {

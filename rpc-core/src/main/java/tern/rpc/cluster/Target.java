@@ -67,7 +67,7 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** How long the provider has been draining, in nanoseconds. Valid only while it is draining. */
+    /** The time for which the provider has been draining, in nanoseconds. Valid only while it is draining. */
     long drainsForNanos(long now) {
         return now - drainsSinceNanos;
     }
@@ -106,7 +106,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * The share of its weight that the provider gets. It is below 1 in the first 30 s, unless all providers are new.
+     * The fraction of its weight that the provider currently gets. It is below 1 in the first 30 s after the provider
+     * became usable, unless all providers are new.
      */
     double warmth(long nowNanos) {
         if (!figures.anyWarm()) {

@@ -58,7 +58,7 @@ public final class DnsEndpoints implements EndpointSource {
     private final Set<String> refused = new HashSet<>(); // addresses for which a warning was logged; guarded by this
     private @Nullable EndpointSnapshot told; // the last snapshot passed to the listener; guarded by this
     private volatile @Nullable ScheduledFuture<?> task;
-    private volatile @Nullable Consumer<EndpointSnapshot> listener; // null before the start and after {@link #close}
+    private volatile @Nullable Consumer<EndpointSnapshot> listener; // null before start() and after close()
 
     /**
      * @param names the endpoints to look up, with the attributes of all their addresses

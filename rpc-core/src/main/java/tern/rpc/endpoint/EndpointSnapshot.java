@@ -13,7 +13,7 @@ import java.util.List;
  */
 public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why, Rules rules) {
 
-    /** How reliable a list of providers is. */
+    /** The reliability of a list of providers. */
     public enum State {
         /** The source has not reported anything yet. The list is empty. */
         UNKNOWN,

@@ -34,8 +34,8 @@ public interface EndpointSource extends AutoCloseable {
 
     /**
      * Identifies the list that this source watches, for example by the address of a registry and the name of a
-     * service. Sources with equal keys are interchangeable. By default, the key is the source itself, so that it is
-     * not shared.
+     * service. Sources with equal keys are interchangeable. By default, the key is the source itself, so that the
+     * source is not shared.
      */
     default Object key() {
         return this;

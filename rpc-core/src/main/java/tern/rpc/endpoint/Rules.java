@@ -40,13 +40,13 @@ public interface Rules {
         return false;
     }
 
-    /** Whether {@link #route} depends on the method. */
+    /** Whether {@link #route} depends on the called method. */
     default boolean isByMethod() {
         return false;
     }
 
     /**
-     * Returns the providers that may take a call.
+     * Returns the providers that may accept a call.
      *
      * @param method the name of the method; may be empty if {@link #isByMethod} returns false
      * @return the given list if no rule applies; an empty list if rules exclude all providers

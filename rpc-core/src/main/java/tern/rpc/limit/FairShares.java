@@ -6,25 +6,25 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Decides which tenant must wait if the free places are not enough for all tenants. It handles only calls that find
- * few free places.
+ * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. It handles
+ * only calls that find few free permits.
  *
  * <p>A tenant floods if it sent more than two thirds of these calls in a window. The calls of a flooding tenant must
- * wait, unless it holds less than a sixteenth of all calls. The calls of all other tenants are admitted, even beyond
- * the limit. A majority vote in constant space finds the flooding tenant (R. Boyer, J Moore, 1981).
+ * wait, unless it holds less than a sixteenth of all permits in use. The calls of all other tenants are admitted, even
+ * beyond the limit. A majority vote in constant space finds the flooding tenant (R. Boyer, J Moore, 1981).
  *
- * <p>If no tenant floods, the tenant with the most calls must wait. Places are reserved for tenants with fewer calls
- * as long as such tenants send calls. Their calls are admitted even beyond the limit while another tenant holds more
- * than twice as many, so that the larger tenant shrinks. If many tenants hold one or two calls each, no call is
- * admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds more calls than the
- * largest known tenant replaces it.
+ * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
+ * fewer calls as long as such tenants send calls. Their calls are admitted even beyond the limit while another tenant
+ * holds more than twice as many permits, so that the larger tenant shrinks. If many tenants hold one or two permits
+ * each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds more
+ * permits than the largest known tenant replaces it.
  *
- * <p>If there is only one tenant, no place is reserved. Thread-safe. Because of a race, a single call may be admitted
+ * <p>If there is only one tenant, no permit is reserved. Thread-safe. Because of a race, a single call may be admitted
  * or refused wrongly.
  */
 final class FairShares {
 
-    /** Places are reserved for this time after the last call of another tenant. */
+    /** Permits are reserved for this time after the last call of another tenant. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
@@ -33,7 +33,7 @@ final class FairShares {
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
-    /** A flooding tenant need not wait if it holds less than one in this number of all calls. */
+    /** A flooding tenant need not wait if it has less than one in this number of all admitted calls. */
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;
@@ -50,7 +50,7 @@ final class FairShares {
         this.othersUntil = clock.nanoTime();
     }
 
-    /** Votes for the tenant of a call that found few free places. */
+    /** Votes for the tenant of a call that found few free permits. */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
         if (share == candidate) {
@@ -79,9 +79,9 @@ final class FairShares {
     }
 
     /**
-     * Whether a call that finds few free places must be refused in favour of other tenants.
+     * Whether a call that finds few free permits must be refused in favour of other tenants.
      *
-     * @param inside the number of calls of all tenants
+     * @param inside the number of admitted calls of all tenants
      */
     boolean yields(@Nullable Share share, long now, int inside) {
         if (share == null) {
@@ -121,17 +121,18 @@ final class FairShares {
     }
 
     /**
-     * Whether the tenant holds few calls. Counting arrivals would not be enough: a tenant with many fast calls sends
-     * the most calls, but a few slow calls of another tenant may occupy all places for a long time.
+     * Whether the tenant has few admitted calls. Counting arrivals would not be enough: a tenant with many fast calls
+     * sends the most calls, but a few slow calls of another tenant may occupy all permits for a long time.
      */
     private static boolean holdsLittle(Share share, int inside) {
         return (long) share.held() * MUCH < inside;
     }
 
     /**
-     * Whether another tenant floods, or would hold more than twice as many calls even if this tenant held one more.
+     * Whether another tenant floods, or would have more than twice as many admitted calls even if this tenant had one
+     * more.
      *
-     * @param inside the number of calls of all tenants
+     * @param inside the number of admitted calls of all tenants
      */
     boolean isBehind(@Nullable Share share, int inside) {
         Share flood = flooding;

@@ -75,12 +75,12 @@ public final class GradientLimit implements Limit {
 
     private static final double MAX_STEP_DOWN = 0.5;
 
-    /** The lowest factor of a step down after a step down that was right. */
+    /** The smallest factor by which one step may shrink the limit after a step down that was right. */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /**
-     * The highest factor of a step down. In the next window, the effect of a smaller step could not be distinguished
-     * from noise.
+     * The largest factor by which one step down shrinks the limit. The effect of a smaller step could not be
+     * distinguished from noise in the next window.
      */
     private static final double MIN_STEP_DOWN = 0.7;
 
@@ -97,7 +97,9 @@ public final class GradientLimit implements Limit {
      */
     private static final double CHANGED = 1.5;
 
-    /** A flooding tenant always gets at least the lowest limit divided by this number. */
+    /**
+     * The number of calls at which a flooding tenant is limited is at least the lowest limit divided by this number.
+     */
     private static final int MIN_ENOUGH = 4;
 
     /** The limit is not raised if less than this share of it is used. */
@@ -123,7 +125,7 @@ public final class GradientLimit implements Limit {
     private boolean dependent; // whether the last step down showed that calls wait for each other
     private int independent; // number of consecutive trials that showed independent calls
     private int held; // number of windows for which the limit has been held
-    private double heldNanos; // mean time of calls in the first of these windows; 0 if the limit is not held
+    private double heldNanos; // mean duration of calls in the first of these windows; 0 if there is none
 
     /**
      * @param least the lowest limit; calls are never refused below this number

@@ -18,7 +18,7 @@ public interface Limit {
 
     /**
      * The number of calls that keeps the server busy; the limit if this number is unknown. A flooding tenant gets at
-     * most this number of places while other tenants send calls.
+     * most this number of permits while other tenants send calls.
      */
     int enough();
 
@@ -28,13 +28,13 @@ public interface Limit {
     /**
      * The measurements of a limiter in one window.
      *
-     * @param ended the number of calls that entered and left in this window; 0 if calls were refused for a long time
-     *     and none left
-     * @param meanNanos the mean time between entering and leaving, including the wait for a worker
-     * @param perSecond the rate of all calls that left, including those that entered before the window
+     * @param ended the number of calls that were admitted and ended in this window; 0 if calls were refused for a long
+     *     time and none ended
+     * @param meanNanos the mean time from the admission to the end of these calls, including the wait for a worker
+     * @param perSecond the rate of all calls that ended, including those that were admitted before the window
      * @param inside the highest number of concurrent calls, at most the limit
      * @param queue whether more calls arrived than could be served, during the whole window
-     * @param flooded whether one tenant sent most calls and was limited while the other tenants left places free
+     * @param flooded whether one tenant sent most calls and was limited while the other tenants left permits free
      */
     record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue, boolean flooded) {}
 }

@@ -8,22 +8,22 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Admits a limited number of concurrent calls, and measures them for its {@link Limit}. Entering and leaving cost a
- * few atomic operations each and allocate no memory.
+ * Admits a limited number of concurrent calls, and measures them for its {@link Limit}. Each admitted call holds a
+ * permit until it leaves. Entering and leaving cost a few atomic operations each and allocate no memory.
  *
  * <p>A window begins when most calls that entered under an earlier limit have left, because an immediate measurement
  * would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and twenty calls,
  * whichever comes first. It lasts at least as long as a call takes on average, because calls that came together leave
  * together.
  *
- * <p>Calls queue if two conditions hold. First, the calls that found no free place are at least a tenth of the calls
- * served. Second, they are at least ten times as many as the calls that found less than a quarter of the places taken.
- * A burst on an idle server is therefore no queue. While calls queue, tenants that flood or hold the most calls make
- * room for others ({@link FairShares}). The calls of other tenants are admitted beyond the limit, up to twice the
- * limit. A flooding tenant gets the number of places that keeps the server busy ({@link Limit#enough}), minus the
- * places that other tenants hold.
+ * <p>Calls queue if two conditions hold. First, the calls that found no free permit are at least a tenth of the calls
+ * served. Second, they are at least ten times as many as the calls that found less than a quarter of the permits in
+ * use. A burst on an idle server is therefore no queue. While calls queue, tenants that flood or hold the most permits
+ * make room for others ({@link FairShares}). The calls of other tenants are admitted beyond the limit, up to twice the
+ * limit. A flooding tenant gets the number of permits that keeps the server busy ({@link Limit#enough}), minus the
+ * permits that other tenants hold.
  *
- * <p>Calls that continue without a thread keep their places but do not count for the queue.
+ * <p>Calls that continue without a thread keep their permits but do not count for the queue.
  *
  * <p>Thread-safe.
  */
@@ -37,21 +37,21 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most one in this number of the calls admitted under an earlier limit has not left. The
-     * remaining calls hardly influence the window.
+     * A window begins when at most one in this number of the calls admitted under an earlier limit is still running.
+     * These calls hardly influence the window.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
-    /** Calls hang if none leaves for this multiple of their mean time, but at least for one second. */
+    /** Calls hang if none ends for this multiple of their mean duration, but at least for one second. */
     private static final int HANGING = 8;
 
     private static final long MAX_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** While calls queue, one in this number of places is reserved for tenants with few calls. */
+    /** While calls queue, one in this number of permits is reserved for tenants with few calls. */
     private static final int KEPT = 16;
 
     /**
-     * The minimum number of reserved places, but at most half of all places. A smaller number would often be occupied
+     * The minimum number of reserved permits, but at most half of all permits. A smaller number would often be in use
      * by chance.
      */
     private static final int MIN_KEPT = 12;
@@ -64,21 +64,21 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    private volatile int askedFrom; // the shares of tenants are checked if more calls than this are inside
-    private volatile int beyond; // calls of small tenants are admitted up to this number of calls inside
+    private volatile int askedFrom; // the shares of tenants are checked while more calls than this are admitted
+    private volatile int beyond; // calls of small tenants are admitted up to this number of calls
     private volatile int sparseBelow;
     private volatile boolean overloaded; // whether calls queued in the last window
 
     // The current window. Because of races between its end and leaving calls, a few calls may be miscounted.
     private final AtomicBoolean turning = new AtomicBoolean(); // held while the limit changes or a phase ends
 
-    // number of calls from earlier windows that are still inside
+    // Number of calls from earlier windows that have not left yet.
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
     private final AtomicLong nanos = new AtomicLong();
-    private final AtomicInteger crowded = new AtomicInteger(); // number of calls that found no free place
-    private final AtomicInteger sparse = new AtomicInteger(); // number of calls that found few places taken
+    private final AtomicInteger crowded = new AtomicInteger(); // number of calls that found no free permit
+    private final AtomicInteger sparse = new AtomicInteger(); // number of calls that found few permits in use
     private volatile long begun;
     private volatile int fewBefore;
     private volatile boolean measuring;
@@ -231,7 +231,7 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // comes first, so that no tenant seems to hold more calls than all tenants together
+            share.left(); // comes first, so that no tenant seems to have more calls than all tenants together
         }
         inside.decrementAndGet();
     }

@@ -1,11 +1,14 @@
 package tern.rpc.limit;
 
-/** Why a call was refused before its method ran. The reason is a tag value of the meter {@code rpc.server.refused}. */
+/**
+ * The reason why a call was refused before its method ran. It is a tag value of the meter {@code rpc.server.refused}.
+ */
 public enum Refusal {
     /** The number of admitted calls has reached the limit. */
     LIMIT("limit"),
     /**
-     * Few places are free, and the tenant of the call, such as its connection, holds more calls than any other tenant.
+     * The limit is nearly reached, and the tenant of the call, such as its connection, has more admitted calls than
+     * any other tenant.
      */
     SHARE("share"),
     /** All workers are busy, and the queue is full. */

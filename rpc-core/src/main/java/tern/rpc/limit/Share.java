@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
 /**
- * Counts the calls inside a {@link Limiter} that belong to one tenant, such as a connection. A call counts until it
- * has ended and its method has returned, even if its caller has disconnected. Thread-safe.
+ * Counts the admitted calls of one tenant, such as a connection, in a {@link Limiter}. A call counts until it has
+ * ended and its method has returned, even if its caller has disconnected. Thread-safe.
  */
 public final class Share {
 
@@ -48,12 +48,12 @@ public final class Share {
         return whole != null;
     }
 
-    /** The number of the tenant's calls inside the limiter. */
+    /** The number of the tenant's admitted calls. */
     public int held() {
         return held;
     }
 
-    /** The number of the tenant's calls that have a worker or wait for one. */
+    /** The number of the tenant's admitted calls that have a worker or wait for one. */
     public int working() {
         return held - elsewhere;
     }
@@ -63,7 +63,7 @@ public final class Share {
         return streaming;
     }
 
-    /** Counts a stream task of the tenant that is passed to a thread. */
+    /** Counts a stream task of the tenant, which is about to be passed to a thread. */
     public void streamBegins() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.incrementAndGet(each);

@@ -10,11 +10,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Limits the number of keys with equal hashes that a hash table of the JDK would search linearly. The table stores
  * such keys in a tree, but it can order them only if they have the same class and this class implements
- * {@link Comparable} of itself. The table searches keys of different classes linearly. It does so too for times such
- * as {@code LocalDateTime}, which implement {@link Comparable} of a supertype.
+ * {@link Comparable} of itself. The table searches keys of different classes linearly. It also searches times such as
+ * {@code LocalDateTime} linearly, because they implement {@link Comparable} of a supertype.
  *
  * <p>Keys are counted by their hashes in a limited number of slots, so two hashes may share a slot. A container whose
- * keys have one ordered class, which is the usual case, is not counted and needs no memory. Not thread-safe.
+ * keys all have one class that can be ordered, which is the usual case, is not counted and needs no memory. Not
+ * thread-safe.
  */
 public final class EqualHashes {
 

@@ -9,7 +9,7 @@ public final class MessageTooLargeException extends SerializationException {
 
     /**
      * @param limitBytes the limit of the message
-     * @param neededBytes a lower limit of the size of the message
+     * @param neededBytes a lower bound of the size of the message
      * @param kind the kind of message whose property sets the limit; null if no property sets it
      */
     public MessageTooLargeException(int limitBytes, long neededBytes, @Nullable MessageKind kind) {

@@ -21,8 +21,8 @@ public final class OutputBuffer {
     private boolean hasTurn;
 
     /**
-     * Upper limit for the position up to which bytes can be claimed without a further check: the smaller one of the
-     * array's length and the limit.
+     * The position up to which bytes can be claimed without a further check: the smaller of the array's length and the
+     * limit.
      */
     private int bound = INITIAL_BYTES;
 
@@ -121,7 +121,7 @@ public final class OutputBuffer {
         position = earlier;
     }
 
-    /** Releases an array above 1 MiB with its content, and the permit that was taken to fill it. */
+    /** Releases an array larger than 1 MiB, and the permit that was taken to fill it. */
     public void release() {
         if (array.length > MAX_KEPT_BYTES) {
             array = new byte[INITIAL_BYTES];

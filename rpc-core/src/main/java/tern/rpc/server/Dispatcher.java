@@ -126,7 +126,7 @@ final class Dispatcher implements CallHandler {
         refusals.count(reason);
     }
 
-    /** Releases the place of an admitted call that was answered and whose worker has finished. */
+    /** Releases the permit of an admitted call that was answered and whose worker has finished. */
     void leave(ServerCall call) {
         limiter.leave(call.share(), call.receivedNanos(), clock.nanoTime());
     }
@@ -141,7 +141,7 @@ final class Dispatcher implements CallHandler {
         limiter.threadStays(call.share());
     }
 
-    /** Releases the place of an admitted call that ended before a worker took it. */
+    /** Releases the permit of an admitted call that ended before a worker took it. */
     void leaveUnserved(ServerCall call) {
         limiter.leaveUnserved(call.share(), call.receivedNanos());
     }
@@ -182,8 +182,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Describes the tenants that hold the most calls. Returns an empty string if callers are authenticated, because a
-     * refusal is sent before authentication and must not reveal other callers.
+     * Describes the tenants with the most admitted calls. Returns an empty string if callers are authenticated,
+     * because a refusal is sent before authentication and must not reveal other callers.
      */
     private String holders() {
         String holders = gate.isOpen() ? floods.describe(limiter.inside()) : "";
@@ -280,7 +280,7 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Whether calls wait because all threads are busy. If not, the process was probably paused.
+     * Whether calls wait because all threads are busy. Otherwise the process was probably paused.
      *
      * @param forSpare true for the spare threads, false for the regular ones
      */

@@ -170,8 +170,8 @@ final class FairWorkers {
     }
 
     /**
-     * Whether calls wait because all threads are busy. If not, although calls have waited, the process was paused, and
-     * a thread will take the calls soon.
+     * Whether calls wait because all threads are busy. If calls have waited although a thread is idle, the process was
+     * paused, and a thread will run the calls soon.
      *
      * @param forSpare true for the spare threads, false for the regular ones
      */

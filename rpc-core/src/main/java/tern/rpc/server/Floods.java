@@ -17,8 +17,8 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * Finds the tenants that hold the most calls, for refusals, logs and meters. It sees only refused calls and remembers
- * up to eight tenants. Thread-safe. Because of a race, a tenant may be forgotten until its next call.
+ * Finds the tenants with the most admitted calls, for refusals, logs and meters. It sees only refused calls and
+ * remembers up to eight tenants. Thread-safe. Because of a race, a tenant may be forgotten until its next call.
  */
 final class Floods {
 
@@ -30,7 +30,7 @@ final class Floods {
     /** Maximum number of tenants that one message names. */
     private static final int NAMED = 3;
 
-    /** A message names a tenant only if it holds at least one in this number of calls. */
+    /** A message names a tenant only if the tenant has at least one in this number of all admitted calls. */
     private static final int NAMED_PART = 20;
 
     private static final int MIN_NAMED = 2;
@@ -54,7 +54,7 @@ final class Floods {
         this.warning = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** Remembers the tenant of a refused call if it is one of those that hold the most calls. */
+    /** Remembers the tenant of a refused call if it is one of those with the most admitted calls. */
     void seen(Share share) {
         int smallest = 0;
         int fewest = Integer.MAX_VALUE;
@@ -74,7 +74,7 @@ final class Floods {
         }
     }
 
-    /** Records that a call was refused because its tenant holds too many calls while other tenants wait. */
+    /** Records that a call was refused because its tenant has too many admitted calls while other tenants wait. */
     void refused(Share share, int inside) {
         String tenant = share.tenant();
         LongAdder count = refused.get(tenant);
@@ -100,10 +100,11 @@ final class Floods {
     }
 
     /**
-     * Describes the tenants that hold the most calls: {@code 10.0.0.7 holds 180 and 10.0.0.8 holds 16 of 200 calls}.
-     * Returns an empty string if no tenant holds many calls.
+     * Describes the tenants with the most admitted calls:
+     * {@code 10.0.0.7 holds 180 and 10.0.0.8 holds 16 of 200 calls}. Returns an empty string if no tenant has many
+     * calls.
      *
-     * @param inside the number of calls of all tenants
+     * @param inside the number of admitted calls of all tenants
      */
     String describe(int inside) {
         List<Share> known = new ArrayList<>();

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import tern.rpc.limit.Limiter;
 
 /**
- * The place that a call occupies in the limit of its method. The call occupies it until the call has ended and its
+ * The permit that a call holds from the limiter of its method. The call holds it until the call has ended and its
  * worker has finished. Thread-safe.
  */
 final class MethodPlace {
@@ -18,14 +18,14 @@ final class MethodPlace {
         this.enteredNanos = enteredNanos;
     }
 
-    /** Releases the place. Further calls have no effect. */
+    /** Releases the permit. Further calls of this method have no effect. */
     void leave(long now) {
         if (left.compareAndSet(false, true)) {
             limiter.leave(null, enteredNanos, now);
         }
     }
 
-    /** Releases the place of a call whose method was not started. Further calls have no effect. */
+    /** Releases the permit of a call whose method was not started. Further calls of this method have no effect. */
     void leaveUnserved() {
         if (left.compareAndSet(false, true)) {
             limiter.leaveUnserved(null, enteredNanos);

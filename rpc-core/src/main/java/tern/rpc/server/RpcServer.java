@@ -55,7 +55,7 @@ public final class RpcServer implements AutoCloseable {
 
     /**
      * The minimum of the adaptive limit: one call for each processor and ten more. With fewer calls, a processor could
-     * be idle by chance, or calls of other connections could find no place.
+     * be idle by chance, or calls of other connections could be refused.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
@@ -406,7 +406,7 @@ public final class RpcServer implements AutoCloseable {
 
         /**
          * Limits the time that a worker blocks in {@code onNext} because the reader of a stream is slow. The default
-         * is 1 s. The limit applies to all waits of a stream together and starts anew each time the caller has read
+         * is 1 s. The limit applies to all waits of a stream together, and starts again each time the caller has read
          * another 32 KiB. After the limit, the transport buffers a limited number of bytes and then ends the stream
          * with RESOURCE_EXHAUSTED. Threads of the application may block until the call ends.
          *

@@ -8,7 +8,7 @@ import tern.rpc.RunningCall;
 /**
  * The running calls, for diagnosis. Adding or removing a call is one compare-and-set in a table with more slots than
  * threads. Each thread begins its search at its own slot. A call that finds no free slot does not appear in a
- * diagnosis, which happens if asynchronous methods run more calls than there are workers. Thread-safe.
+ * diagnosis. This happens if asynchronous methods run more calls than there are workers. Thread-safe.
  */
 final class RunningCalls {
 

@@ -68,7 +68,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private volatile @Nullable ServedStream stream;
     private int place = RunningCalls.NOWHERE; // set by the worker, read after the worker has finished
 
-    // Set by the worker and read after the worker has finished. Null if the method has no limit.
+    // The permit of the method's limiter. Set by the worker and read after the worker has finished. Null if the
+    // method has no limit.
     private @Nullable MethodPlace methodPlace;
     private boolean served; // whether the method has started; used only by the worker
 
@@ -132,7 +133,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         spare = spareThread;
     }
 
-    /** Ends the call, unless a worker has already taken it. */
+    /** Ends the call, unless a worker has already started it. */
     void withdraw() {
         if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
@@ -195,7 +196,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Enters the limit of the method before the request is decoded, if the transport already knows the method. */
+    /**
+     * Takes a permit of the method's limiter before the request is decoded, if the transport already knows the method.
+     */
     private void enterNamedMethod(long now) {
         MethodDescriptor named = call.namedMethod();
         // Unauthorized callers must not learn that the method has reached its limit.
@@ -261,8 +264,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
         if (streams) {
-            // The worker of a stream does not count as running a call, because a stream may last for hours and other
-            // limits bound its work.
+            // A stream leaves the server's limiter when its worker finishes, because a stream may last for hours and
+            // other limits bound its work.
             leaveServer(false);
         }
         if (state == RUNNING) {
@@ -372,7 +375,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Answers the call. Never throws, because the call must still release its places.
+     * Answers the call. Never throws, because the call must still release its permits.
      *
      * @return the failure that was sent; null if a result was sent
      */
@@ -539,7 +542,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Releases the places of a call that was answered and whose worker has finished. Runs once, after the later of
+     * Releases the permits of a call that was answered and whose worker has finished. Runs once, after the later of
      * these two events.
      */
     private void stopped(boolean workerLeftBefore) {

@@ -323,7 +323,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         Throwable told;
         try {
             told = handler.last().ran(cause);
-        } catch (Throwable e) { // the call must end in any case
+        } catch (Throwable e) { // the call must end even if the failure cannot be converted
             told = e;
         }
         result.completeExceptionally(told);

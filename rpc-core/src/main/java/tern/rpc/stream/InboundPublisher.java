@@ -83,7 +83,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private boolean subscribed; // this field and the next two are used only by the serial executor
     private boolean ended;
     private @Nullable Throwable failure;
-    private volatile boolean done; // true if the subscriber must get no more callbacks
+    private volatile boolean done; // true once the subscriber gets no further callbacks
 
     /** @param name the name of the call, for error messages */
     public InboundPublisher(String name, SerialExecutor serial, Source source) {

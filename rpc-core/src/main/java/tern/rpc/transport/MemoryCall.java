@@ -25,7 +25,7 @@ import tern.rpc.serialization.SerializationException;
 /** The server's half of an in-memory call. It passes answers directly to the client's half. Thread-safe. */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
-    /** Is notified of calls that end or are answered too late. */
+    /** Is notified when a call ends, and when an answer arrives too late. */
     interface Owner {
         void over(MemoryCall call);
 
@@ -355,8 +355,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     /**
-     * An answer: an encoded result; an encoded exception, in which case {@code failure} is set too; or only the
-     * failure, without bytes, if Tern itself refused or failed the call.
+     * An answer: an encoded result; an encoded exception, in which case {@code failure} is set too; or a failure
+     * without bytes if it is an {@link RpcException}.
      */
     private final class Bytes implements Answer {
 

@@ -25,8 +25,8 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * A method with the name of the called method; null if the transport does not know it before the request is
-     * decoded.
+     * A method with the same name as the called method, possibly another overload; null if the transport does not know
+     * it before the request is decoded.
      */
     default @Nullable MethodDescriptor namedMethod() {
         return null;

@@ -23,7 +23,7 @@ final class FakeNetwork implements ClientTransport {
     /** All calls that reached a connection, in the order of their arrival. */
     final List<Sent> sent = new ArrayList<>();
 
-    /** What a connection does with each call. */
+    /** The reaction of a connection to each call. */
     BiConsumer<Endpoint, PendingCall> taking = (endpoint, call) -> {};
 
     private final Map<Endpoint, Connection> connections = new ConcurrentHashMap<>();

@@ -130,7 +130,7 @@ class ProviderMetersTest {
             now.addAndGet(Duration.ofMillis(50).toNanos());
         }
 
-        assertThat(probes("call")).isBetween(3.0, 11.0); // once per second, until five copies in a row have failed
+        assertThat(probes("call")).isBetween(3.0, 11.0); // one copy is sent each second, until five have failed
         assertThat(probes("ping")).isZero();
     }
 }

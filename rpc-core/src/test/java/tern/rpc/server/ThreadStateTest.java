@@ -84,7 +84,7 @@ class ThreadStateTest {
         public CompletionStage<Boolean> interrupts() {
             boolean interrupted = Thread.interrupted();
             while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
-                Thread.onSpinWait(); // waits for another queued call, which this thread takes next
+                Thread.onSpinWait(); // waits until another call is queued, so that this thread runs it next
             }
             first.set(false);
             Thread.currentThread().interrupt();

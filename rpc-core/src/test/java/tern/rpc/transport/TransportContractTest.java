@@ -576,7 +576,7 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(service.told).isEmpty();
     }
 
-    /** Repeats the call until it succeeds, because on a busy machine the only worker may take it too late. */
+    /** Repeats the call until it succeeds, because on a busy machine the only worker may start it too late. */
     private static @Nullable String servedAtLast(Supplier<@Nullable String> call) {
         while (true) {
             try {
