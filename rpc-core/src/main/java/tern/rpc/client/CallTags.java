@@ -3,7 +3,7 @@ package tern.rpc.client;
 import java.util.Objects;
 import tern.rpc.Invocation;
 
-/** Reads from the headers of a call which providers its tag allows (docs/cluster.md). */
+/** Reads the headers of a call that restrict it to providers with a tag (docs/cluster.md). */
 final class CallTags {
 
     private static final String TAG = "dubbo.tag";
@@ -11,14 +11,14 @@ final class CallTags {
 
     private CallTags() {}
 
-    /** Returns the tag of the call; empty if it has none. */
+    /** Returns the tag of the call; empty if the call has no tag. */
     static String tag(Invocation call) {
         return call.metadata().isEmpty()
                 ? ""
                 : Objects.requireNonNullElse(call.metadata().get(TAG), "");
     }
 
-    /** Returns whether the call must not go to providers without its tag. */
+    /** Returns whether a call with a tag must not go to providers without a tag. */
     static boolean isForced(Invocation call) {
         return !call.metadata().isEmpty()
                 && Boolean.parseBoolean(call.metadata().get(FORCE_TAG));

@@ -62,17 +62,20 @@ final class EndpointInvoker implements AutoCloseable {
         return cluster;
     }
 
-    /** Describes why providers cannot be reached. */
+    /** Returns the texts about providers that cannot be reached. */
     ProviderFailures failures() {
         return failures;
     }
 
-    /** Lets calls wait for a provider. */
+    /** Returns the object that lets calls wait for a provider. */
     ProviderWait providerWait() {
         return wait;
     }
 
-    /** The time limit of the method's calls: the one that rules set, else its own. Rules leave streams alone. */
+    /**
+     * The time limit for calls of the method: the limit that rules set, or otherwise the limit of the method itself.
+     * Rules do not affect streams.
+     */
     @Nullable
     TimeLimit limit(ClientMethod method) {
         TimeLimit ruled =
@@ -171,8 +174,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (!method.idempotent() || method.oneWay()) {
             return;
         }
-        Target suspect =
-                cluster.takeProbe(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), now);
+        Target suspect = cluster.takeProbe(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), now);
         if (suspect == null || suspect == target) {
             return;
         }
@@ -186,7 +188,10 @@ final class EndpointInvoker implements AutoCloseable {
                                 ended(suspect, method, failure instanceof RpcException rpc ? rpc : null, now)));
     }
 
-    /** Refuses a call after the deadline of the call being served, because nobody waits for the answer any more. */
+    /**
+     * Throws DEADLINE_EXCEEDED if the deadline of the call has passed, because its caller no longer waits for the
+     * answer.
+     */
     void checkDeadline(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
@@ -281,12 +286,7 @@ final class EndpointInvoker implements AutoCloseable {
     /** Chooses the provider of the next attempt, if possible one other than {@code except}. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(
-                method.descriptor().name(),
-                key(method, call),
-                CallTags.tag(call),
-                CallTags.isForced(call),
-                except,
-                clock.nanoTime());
+                method.descriptor().name(), key(method, call), CallTags.tag(call), CallTags.isForced(call), except, clock.nanoTime());
     }
 
     /** Chooses a usable provider other than {@code besides}; null if there is none. */

@@ -11,14 +11,14 @@ import tern.rpc.cluster.Cluster;
 import tern.rpc.cluster.Target;
 import tern.rpc.transport.ClientConnection;
 
-/** Describes why the providers of a reference cannot be reached. Thread-safe. */
+/** Describes why the providers of a reference cannot be reached, for error messages. Thread-safe. */
 record ProviderFailures(Cluster cluster, NanoClock clock) {
 
     private static final int MAX_ADDRESSES_NAMED = 5;
 
     /**
-     * Adds to the failure of the last attempt, which names one address, the reasons why no other provider took the
-     * call. The result names up to {@value #MAX_ADDRESSES_NAMED} addresses.
+     * Adds to the failure of the last attempt why no other provider accepted the call. The message then names up to
+     * {@value #MAX_ADDRESSES_NAMED} further addresses.
      */
     RpcException explained(RpcException failure, Target used) {
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {
@@ -54,7 +54,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
         return target.endpoint() + (reason.isEmpty() && since.isEmpty() ? "" : " (" + reason + since + ")");
     }
 
-    /** Each address with the reason why it cannot be reached, for messages. */
+    /** Each address with the reason why it cannot be reached, for error messages. */
     String all() {
         List<Target> targets = cluster.targets();
         return targets.isEmpty()

@@ -15,23 +15,23 @@ import tern.rpc.StatusCode;
 import tern.rpc.cluster.Cluster;
 
 /**
- * Lets calls wait until a provider is available, if their settings ask for it. Thread-safe.
+ * Lets calls wait until a provider is available, if their settings allow this. Thread-safe.
  *
  * @param timer checks for providers on behalf of asynchronous calls
- * @param failures explains why there is no provider when the wait has failed
+ * @param failures describes why no provider became available before the deadline
  */
 record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService timer, ProviderFailures failures) {
 
-    /** The interval at which a waiting call checks whether there is a provider. */
+    /** The interval at which a waiting call checks whether a provider is available. */
     private static final long LOOK_EVERY_MILLIS = 10;
 
-    /** Returns whether the call waits for a provider instead of failing at once. */
+    /** Returns whether the call may wait for a provider instead of failing at once. */
     static boolean isAllowed(ClientMethod method, Invocation call) {
         Boolean chosen = call.options().isWaitingForReady();
         return chosen == null ? method.waitForReady() : chosen;
     }
 
-    /** Whether the call now waits, because no provider is available. */
+    /** Whether the call must wait now, because no provider is available. */
     boolean isWaiting(ClientMethod method, Invocation call) {
         return isAllowed(method, call) && !canTake(call);
     }
@@ -43,7 +43,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
     /**
      * Blocks until a provider can take the call.
      *
-     * @throws RpcException if the deadline of the call passes first, or if the thread is interrupted
+     * @throws RpcException if the deadline of the call passes before that, or if the thread is interrupted
      */
     void await(Invocation call) {
         while (!canTake(call)) {
@@ -59,15 +59,18 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
     }
 
     /**
-     * Continues as soon as there is a provider. Fails the call if it is cancelled first, or its deadline passes.
+     * Continues as soon as a provider is available. Fails the call if it is cancelled before that or if its deadline
+     * passes.
      *
-     * @param cancelled returns the failure of a cancelled call, or null
-     * @param next runs on the call's executor, like {@code failed}
+     * @param cancelled returns the failure of a cancelled call; null if the call is not cancelled
+     * @param next the continuation; like {@code failed}, it runs on the executor of the call
      */
     void whenReady(
             Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
         cluster.attempt();
-        boolean over = cancelled.get() != null || call.deadline().isExpired(clock.nanoTime()) || canTake(call);
+        boolean over = cancelled.get() != null
+                || call.deadline().isExpired(clock.nanoTime())
+                || canTake(call);
         try {
             if (over) {
                 call.executor().execute(() -> afterWait(call, cancelled, next, failed));
@@ -76,7 +79,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
                         () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
             }
         } catch (RejectedExecutionException e) {
-            next.run(); // the closed client fails the call
+            next.run(); // the client is closed, so sending the call makes it fail
         }
     }
 
@@ -95,7 +98,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
         }
     }
 
-    /** Refuses a call whose time ran out before there was a provider. */
+    /** Throws DEADLINE_EXCEEDED if the deadline passed before a provider was available. */
     private void checkWait(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
