@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Tests single requests of unary Connect calls. */
+/** Tests unary Connect calls, each with one request. */
 @Timeout(120)
 class ConnectUnaryTest {
 
