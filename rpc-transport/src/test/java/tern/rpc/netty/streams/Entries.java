@@ -43,7 +43,7 @@ final class Entries implements Flow.Publisher<Entry> {
         @Override
         public void request(long more) {
             if (wanted.getAndAdd(more) != 0) {
-                return; // an enclosing call of this method, on the same thread, publishes these entries
+                return; // another running call of this method publishes these entries
             }
             long left = more;
             do {

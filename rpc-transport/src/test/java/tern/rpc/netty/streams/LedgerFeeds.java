@@ -71,7 +71,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
         });
     }
 
-    /** Answers each received entry with its number. */
+    /** Answers each received entry with a receipt that contains the entry's amount. */
     @Override
     public StreamObserver<Entry> reconcile(StreamObserver<Receipt> answers) {
         return reading(

@@ -40,7 +40,10 @@ final class Http2Model {
     private static final int MAX_FRAME = 16 << 10;
     private static final long MAX_WINDOW = Integer.MAX_VALUE;
 
-    /** Number of consecutive empty DATA frames from which on the server may close the connection as flooded. */
+    /**
+     * With at least this number of consecutive empty DATA frames, or with more than this number of pings, the server
+     * may close the connection as flooded.
+     */
     private static final int FEW = 3;
 
     /** The content of a header block, which the test knows because it wrote the block. */

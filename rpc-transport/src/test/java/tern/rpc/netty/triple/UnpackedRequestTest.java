@@ -55,7 +55,9 @@ class UnpackedRequestTest {
                 builder -> builder.export(ServiceExport.of(Texts.class, texts)));
     }
 
-    /** Runs before the resource check of the test class, which detects bytes of requests that are not released. */
+    /**
+     * Closes client and server. The resource check of the test class then detects counted bytes that were not released.
+     */
     @AfterEach
     void close() throws Exception {
         sides.close();

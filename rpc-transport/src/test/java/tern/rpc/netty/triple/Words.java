@@ -42,7 +42,7 @@ interface Words {
     /** Ends when the call is cancelled. */
     Empty hang(Empty nothing);
 
-    /** Sends the numbers from 0 to the given number. Then fails if a word follows the number in the argument. */
+    /** Sends the numbers from 1 to the given number. Then fails if a word follows the number in the argument. */
     void count(StringValue upTo, StreamObserver<StringValue> answers);
 
     /** Returns all received texts as one text. */
