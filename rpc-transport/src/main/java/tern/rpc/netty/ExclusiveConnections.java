@@ -68,7 +68,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private volatile long heardNanos; // time of the last complete answer; valid if anyHeard is true
     private volatile boolean anyHeard;
     private volatile String lastFailure = "";
-    private volatile String lastReason = ""; // the reason of the last failed attempt; kept after a reconnect
+    private volatile String lastReason = ""; // the reason why the last attempt failed; kept after a reconnect
 
     ExclusiveConnections(
             Endpoint endpoint,
@@ -269,7 +269,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
         reachable();
         begunByCalls.remove(connection);
-        // removed last, so that send() finds the connection in connecting or sees available
+        // removed last, so that send() either finds the connection in "connecting" or sees that "available" is true
         connecting.remove(connection);
     }
 
@@ -302,7 +302,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         anyHeard = true;
     }
 
-    /** Sends a small request on a separate connection, because protocols for this class have no heartbeats. */
+    /** Sends a small request on a separate connection, because the protocol has no heartbeats. */
     @Override
     public void probe() {
         SpareConnection running = spare.get();

@@ -64,7 +64,7 @@ final class SimulatedStream {
     private final int messages;
     private final int bytes;
     private final boolean oneByOne;
-    private final int cancelAt; // number of answers after which the caller cancels; 0 for never, as for the field below
+    private final int cancelAt; // number of answers after which the caller cancels; 0 for never
     private final int failAt;
     private final boolean cancelledByOther; // whether another thread cancels the call at some time
     private final boolean mayBreak; // whether the connection may be lost during the stream

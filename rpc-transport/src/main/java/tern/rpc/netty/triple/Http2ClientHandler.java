@@ -103,7 +103,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final Http2Connection.PropertyKey callKey;
     private final Http2Limits limits = new Http2Limits();
     private final PingPace pings = new PingPace();
-    // the calls by the id of their pending call
+    // the calls, by the id of their PendingCall
     private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>();
     private final Queue<OpenCall> waiting = new ArrayDeque<>();
     // the calls whose messages are written with the next flush

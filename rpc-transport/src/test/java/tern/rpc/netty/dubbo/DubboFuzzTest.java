@@ -110,8 +110,8 @@ public class DubboFuzzTest {
     }
 
     /**
-     * Returns inputs made from the answers of real and scripted servers. Each answer is sent to one call, which differs
-     * from input to input, to the call that accepts every answer, and to several calls together.
+     * Returns inputs made from the answers of real and scripted servers. Each answer occurs several times: addressed to
+     * one of the calls in turn, to the call that accepts every answer, and to several calls.
      */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();

@@ -104,7 +104,7 @@ public abstract class DubboInteropContract {
         dubbo = new DubboPeer("interop", protocol);
     }
 
-    /** Returns an exception class that neither the interface nor Java declares. */
+    /** Returns an exception whose class neither the interface nor Java declares. */
     private static RuntimeException thrown(String s) {
         return switch (s) {
             case "foreign" -> new DecoderException("of another library");

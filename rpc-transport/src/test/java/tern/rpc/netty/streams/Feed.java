@@ -62,7 +62,7 @@ final class Feed {
         return take(entry.getAmount());
     }
 
-    /** Records a received answer that contains only its number. */
+    /** Records a received answer that contains only an amount. */
     boolean take(long amount) {
         int index = received;
         if (outcome.isDone()) {

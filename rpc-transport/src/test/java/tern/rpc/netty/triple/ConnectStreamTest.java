@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Tests streaming Connect calls, each with one request. */
+/** Tests streaming Connect calls, one HTTP request at a time. */
 @Timeout(120)
 class ConnectStreamTest {
 

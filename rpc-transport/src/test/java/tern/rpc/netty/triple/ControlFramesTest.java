@@ -16,8 +16,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests that clients which send control frames together with data are served, and that clients which send only control
- * frames are disconnected.
+ * Tests that the server serves clients that send control frames together with data, and disconnects clients that send
+ * only control frames.
  */
 @Timeout(120)
 class ControlFramesTest {

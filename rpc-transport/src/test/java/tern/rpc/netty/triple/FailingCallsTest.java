@@ -173,8 +173,8 @@ class FailingCallsTest {
         }
 
         /**
-         * Returns whether the method was executed according to the caller's failure; null if the call succeeds although
-         * this step fails.
+         * Returns whether, according to the caller's failure, the method was executed; null if the call succeeds
+         * although this step fails.
          */
         @Nullable
         Executed failsAs() {

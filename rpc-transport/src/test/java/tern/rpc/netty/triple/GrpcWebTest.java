@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Tests gRPC-Web calls, each with one request. */
+/** Tests gRPC-Web calls, one HTTP request at a time. */
 @Timeout(120)
 class GrpcWebTest {
 

@@ -42,7 +42,7 @@ final class Http2Model {
 
     /**
      * With at least this number of consecutive empty DATA frames, or with more than this number of pings, the server
-     * may close the connection as flooded.
+     * may close the connection because of a flood.
      */
     private static final int FEW = 3;
 

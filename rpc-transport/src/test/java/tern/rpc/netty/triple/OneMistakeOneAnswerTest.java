@@ -49,7 +49,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Compares the answers to the same error in a call over all protocols with a file that reviewers can read.
+ * Makes the same erroneous calls over all protocols and compares the answers with a file that reviewers can read.
  * {@code -Dmistakes.write=true} rewrites the file after a change.
  */
 @Timeout(120)

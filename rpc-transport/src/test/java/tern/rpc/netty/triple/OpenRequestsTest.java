@@ -35,7 +35,7 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
-    /** Below the size from which messages are counted at once. */
+    /** A message of this size is slightly too small to be counted at once. */
     private static final int SMALL = 4_000;
 
     private static final byte[] MESSAGE =

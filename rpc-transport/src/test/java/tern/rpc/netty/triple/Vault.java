@@ -14,7 +14,7 @@ public interface Vault {
     /** The number of arguments that were created. */
     AtomicInteger MADE = new AtomicInteger();
 
-    /** Whether the class of an argument was initialized that no permitted call uses. */
+    /** Whether {@link Rarity}, an argument class that no permitted call uses, was initialized. */
     AtomicBoolean LOADED = new AtomicBoolean();
 
     @RpcMethod(readOnly = true)
@@ -73,7 +73,7 @@ public interface Vault {
         }
     }
 
-    /** Counts the executed calls. */
+    /** Implements the service and counts the executed calls. */
     final class Server implements Vault {
 
         final AtomicInteger ran = new AtomicInteger();

@@ -25,7 +25,7 @@ interface Words {
     @RpcMethod(readOnly = true)
     String echoQuery(String encoding, String message);
 
-    /** Fails with the status code and the description in the argument, which a space separates. */
+    /** Fails with the status that the argument contains: a code, a space and a description. */
     StringValue fail(StringValue code);
 
     /** Returns a text of 5 characters, repeated the given number of times. */
