@@ -540,7 +540,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Attacks of a server on a client
+    // Attacks by a server on a client
 
     private GreetService client(RawServer raw, int maxMessageBytes) {
         return Sides.refer(

@@ -24,7 +24,7 @@ final class WatchedTransport implements ServerTransport {
     }
 
     /**
-     * Describes the resources that are in use for calls; empty if no call is running. The limiter's places include
+     * Describes the resources that are in use for calls; empty if no call is running. The limiter's permits include
      * those of the tenants.
      */
     List<String> heldForCalls() {

@@ -84,7 +84,7 @@ class JsonFormTest {
         /** Compresses the answer if the caller accepts it. */
         String small(String text);
 
-        /** Ends when the call is cancelled. */
+        /** Blocks until the call is cancelled. */
         String never();
 
         /** Sends the given number of integers, starting with 0. Then fails if a kind of failure is given. */

@@ -39,7 +39,7 @@ interface Words {
     /** Succeeds, but sends invalid headers or trailers, as the argument says: {@code headers} or {@code trailers}. */
     StringValue misspell(StringValue where);
 
-    /** Ends when the call is cancelled. */
+    /** Blocks until the call is cancelled. */
     Empty hang(Empty nothing);
 
     /** Sends the numbers from 1 to the given number. Then fails if a word follows the number in the argument. */
