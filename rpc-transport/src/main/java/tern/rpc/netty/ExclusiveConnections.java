@@ -59,7 +59,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     // number of late answers on connections that are now closed
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
-    private final ReconnectBackoff backoff; // guarded by this
+    // guarded by this
+    private final ReconnectBackoff backoff;
     // the scheduled next attempt; null if no attempt is scheduled; guarded by this
     private @Nullable ScheduledFuture<?> retry;
     private volatile boolean available;

@@ -64,7 +64,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final TlsGate gate;
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
-            ConcurrentHashMap.newKeySet(); // connections that are being closed to free places
+            ConcurrentHashMap.newKeySet(); // silent connections that are being closed to admit new ones
     private final AtomicLong nextLookNanos;
     private final NanoClock clock;
     private final Map<InetAddress, Integer> perNetwork = new ConcurrentHashMap<>();

@@ -87,10 +87,14 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     };
     private final Tenancy tenancy;
-    private volatile int inFlight; // changed through IN_FLIGHT
-    private volatile long unsent; // changed through UNSENT
-    private volatile long unpacked; // changed through UNPACKED
-    private volatile long taken; // written only by the event loop
+    // changed through IN_FLIGHT
+    private volatile int inFlight;
+    // changed through UNSENT
+    private volatile long unsent;
+    // changed through UNPACKED
+    private volatile long unpacked;
+    // written only by the event loop
+    private volatile long taken;
     // an ArrayList while there are calls, otherwise an immutable empty list
     private List<NettyServerCall> calls = Collections.emptyList();
     private @Nullable InboundAccount

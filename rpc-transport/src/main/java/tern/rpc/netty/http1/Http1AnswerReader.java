@@ -59,7 +59,8 @@ public final class Http1AnswerReader {
     private boolean inBody;
     private @Nullable Http1Body chunks;
     private byte[] body = NOTHING;
-    private int bodyBytes; // number of received body bytes
+    // number of received body bytes
+    private int bodyBytes;
     // number of expected body bytes; for a chunked body, the bytes received so far
     private int announced;
 

@@ -24,7 +24,8 @@ public record LiveObjects(Map<String, Count> byClass) {
     }
 
     private static final Count NONE = new Count(0, 0);
-    private static final int COLUMNS = 4; // the columns are number, objects, bytes and class
+    // number of columns: row number, objects, bytes and class
+    private static final int COLUMNS = 4;
     // the JVM fills free space between objects with instances of this class
     private static final String FILLER = "jdk.internal.vm.Filler";
 
