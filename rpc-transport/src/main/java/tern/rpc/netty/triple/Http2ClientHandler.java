@@ -114,7 +114,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private boolean settingsRead; // false until the server has sent the number of permitted streams
     private boolean reading;
     private long unsentBytes;
-    private @Nullable ReceiveWindows windows; // created when more than 4 MiB are unread for the first time
+    private @Nullable ReceiveWindows windows; // created when at least 4 MiB are unread for the first time
 
     private Http2ClientHandler(
             Http2ConnectionDecoder decoder,

@@ -88,7 +88,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private boolean watching;
     private boolean drainAnnounced;
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
-    private @Nullable ReceiveWindows windows; // created when more than 4 MiB are unread for the first time
+    private @Nullable ReceiveWindows windows; // created when at least 4 MiB are unread for the first time
 
     private Http2ServerHandler(
             Http2ConnectionDecoder decoder,
