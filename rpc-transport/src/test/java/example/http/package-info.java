@@ -1,4 +1,4 @@
-/** The example of docs/http.md, as a user would write it. */
+/** The example of docs/http.md, written as a user would write it. */
 @NullMarked
 package example.http;
 

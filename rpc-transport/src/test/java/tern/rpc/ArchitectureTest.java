@@ -26,9 +26,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks which package may import which. A rule passes if its package does not exist. */
+/** Checks the dependencies between packages. A rule passes if its package does not exist. */
 class ArchitectureTest {
-    /** Matches the classes that implement an HTTP protocol. */
+    /** Matches the names of the classes that implement an HTTP protocol. */
     private static final Pattern PROTOCOL =
             Pattern.compile("(GrpcWeb|Grpc|Connect|Json)(Unary|Stream|Get)?(Form|Encoding)");
 
@@ -131,7 +131,9 @@ class ArchitectureTest {
         rule.allowEmptyShould(true).check(TRANSPORT);
     }
 
-    /** Returns the folder of this module's main classes. The class path also contains classes of other modules. */
+    /**
+     * Returns the folder with the main classes of this module. The class path also contains classes of other modules.
+     */
     private static Path ownClasses() {
         URL testClasses =
                 ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();

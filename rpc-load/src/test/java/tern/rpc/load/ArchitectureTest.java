@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks which packages each package may import. */
+/** Checks the dependencies between packages. */
 class ArchitectureTest {
 
     private static final JavaClasses LOAD = new ClassFileImporter().importPath(ownClasses());

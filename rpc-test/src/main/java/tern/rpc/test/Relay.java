@@ -16,7 +16,7 @@ final class Relay implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 16 << 10;
 
-    /** A client's connection and the relay's connection to the server for it. */
+    /** A client's connection to the relay, and the relay's connection to the server on behalf of this client. */
     private record Pair(Socket client, Socket server) {}
 
     private final int serverPort;
@@ -112,7 +112,7 @@ final class Relay implements AutoCloseable {
         }
     }
 
-    /** Closes the client connection whose pair uses this local port towards the server. */
+    /** Closes the client connection that the relay forwards from this local port to the server. */
     void drop(int portTowardsServer) {
         Pair pair = pairs.get(portTowardsServer);
         if (pair != null) {

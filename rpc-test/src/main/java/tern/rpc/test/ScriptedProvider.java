@@ -68,8 +68,9 @@ import tern.rpc.server.ServiceExport;
  * }
  * }</pre>
  *
- * <p>As a JUnit extension it discards scripts and calls after each test, and accepts connections again. A provider in a
- * static field is closed after the test class, one in an instance field after the test.
+ * <p>As a JUnit extension, the provider discards scripts and recorded calls after each test, and accepts connections
+ * again. A provider in a static field is closed after the test class, and a provider in an instance field after the
+ * test.
  */
 public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AutoCloseable {
 

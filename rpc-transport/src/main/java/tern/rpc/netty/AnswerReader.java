@@ -21,6 +21,6 @@ public interface AnswerReader {
     /** Whether another request may be sent on the connection after the last answer. */
     boolean keepsAlive();
 
-    /** The number of bytes that are still missing of the current answer, as far as the reader knows. */
+    /** The number of bytes of the current answer that have not yet arrived, as far as the reader knows. */
     int missingBytes();
 }

@@ -14,7 +14,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The sockets to one endpoint on which blocking callers send and read themselves. The most recently used idle socket is
+ * The sockets to one endpoint that blocking callers write and read directly. The most recently used idle socket is
  * reused first. Event loops only run timers, which fail calls at their deadline and periodically check whether the
  * server has closed idle sockets. Thread-safe.
  */
@@ -181,7 +181,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            sweepLater(); // another call may have begun meanwhile and not scheduled a sweep of its own
+            sweepLater(); // a call that began meanwhile may rely on this sweep
         }
     }
 

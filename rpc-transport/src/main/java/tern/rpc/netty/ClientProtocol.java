@@ -13,7 +13,7 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Token;
 
-/** The client side of a protocol on connections. Thread-safe. */
+/** The client side of a protocol. Thread-safe. */
 public interface ClientProtocol {
 
     /** The name of the protocol as the scheme of an address, such as {@code dubbo}. */
@@ -41,8 +41,8 @@ public interface ClientProtocol {
     }
 
     /**
-     * The codec for blocking callers that use their sockets themselves; null if only event loops may use the sockets.
-     * Used only if {@link #isExclusive} returns true.
+     * The codec for blocking callers that write and read their sockets directly; null if only event loops may use the
+     * sockets. Used only if {@link #isExclusive} returns true.
      */
     default @Nullable CallerExchanges callerExchanges(Endpoint endpoint, ClientTransportSettings settings) {
         return null;

@@ -107,7 +107,7 @@ public final class Connection implements PendingCall.Carrier {
     /**
      * @param tls null for no TLS
      * @param replacement whether the connection replaces a lost or draining one. The process that accepts a replacement
-     *     may itself be about to end, or may be a proxy whose server is gone. Therefore a replacement accepts calls
+     *     may itself be about to end, or may be a proxy whose server has stopped. Therefore a replacement accepts calls
      *     only after the server has sent bytes
      */
     Connection(

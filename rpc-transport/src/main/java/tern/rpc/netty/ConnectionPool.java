@@ -27,10 +27,10 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
- * usually one connection. A lost connection is replaced: at once the first time, then after pauses that double, with
- * full jitter. A call that finds no connection fails, but may start an attempt to connect before the pause ends. A
- * draining connection is replaced at once and stays open until its last answer. A replacement accepts calls after its
- * server has sent bytes. Thread-safe.
+ * usually one connection. A lost or draining connection is replaced: at once the first time, then after pauses that
+ * double, with full jitter. A call that finds no connection fails, but may start an attempt to connect before the pause
+ * ends. A draining connection stays open until its last answer. A replacement accepts calls after its server has sent
+ * bytes. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, Connection.Owner {
 
@@ -46,12 +46,16 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final Consumer<ClientConnection> whenClosed;
     private final AtomicReferenceArray<Connection> current;
     private final AtomicInteger turn = new AtomicInteger();
-    private final List<Connection> retiring = new ArrayList<>(); // guarded by this
+    // guarded by this
+    private final List<Connection> retiring = new ArrayList<>();
+    // lost connections with calls that have received parts of their answers; guarded by this
     private final List<Connection> untold =
-            new ArrayList<>(); // lost connections with calls that have received parts of their answers; guarded by this
-    private final ReconnectBackoff backoff; // guarded by this
+            new ArrayList<>();
+    // guarded by this
+    private final ReconnectBackoff backoff;
+    // the scheduled replacements of lost connections; guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses =
-            new IdentityHashMap<>(); // the scheduled replacements of lost connections; guarded by this
+            new IdentityHashMap<>();
     // connections that calls started before the end of a pause and that are not ready yet
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;

@@ -59,7 +59,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     // number of late answers on connections that are now closed
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
-    private final ReconnectBackoff backoff; // guarded by this
+    // guarded by this
+    private final ReconnectBackoff backoff;
     // the scheduled next attempt; null if no attempt is scheduled; guarded by this
     private @Nullable ScheduledFuture<?> retry;
     private volatile boolean available;
@@ -68,7 +69,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private volatile long heardNanos; // time of the last complete answer; valid if anyHeard is true
     private volatile boolean anyHeard;
     private volatile String lastFailure = "";
-    private volatile String lastReason = ""; // the reason of the last failed attempt; kept after a reconnect
+    private volatile String lastReason = ""; // the reason why the last attempt failed; kept after a reconnect
 
     ExclusiveConnections(
             Endpoint endpoint,
@@ -269,7 +270,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
         reachable();
         begunByCalls.remove(connection);
-        // removed last, so that send() finds the connection in connecting or sees available
+        // removed last, so that send() either finds the connection in "connecting" or sees that "available" is true
         connecting.remove(connection);
     }
 
@@ -302,7 +303,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         anyHeard = true;
     }
 
-    /** Sends a small request on a separate connection, because protocols for this class have no heartbeats. */
+    /** Sends a small request on a separate connection, because the protocol has no heartbeats. */
     @Override
     public void probe() {
         SpareConnection running = spare.get();

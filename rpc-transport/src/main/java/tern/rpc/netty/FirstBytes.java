@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Checks whether the first bytes from a server belong to the expected protocol, and then removes itself from the
- * pipeline. A server of another protocol has not read any request as a call, so calls fail as not executed. The failure
+ * pipeline. A server of another protocol cannot have understood a request, so calls fail as not executed. The failure
  * names the other protocol. Confined to the event loop.
  */
 final class FirstBytes extends ChannelInboundHandlerAdapter {

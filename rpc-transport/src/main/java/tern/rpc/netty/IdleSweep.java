@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
 final class IdleSweep {
 
     /**
-     * The checks are at most the idle limit divided by this number apart, so that no connection is closed while its
-     * last call is being answered.
+     * The time between two checks is at most the idle limit divided by this number. With a longer time, a connection
+     * could be closed while its last call is being answered.
      */
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The checks are at least the idle limit divided by this number apart. A connection is therefore closed at most
-     * that much later than the limit.
+     * The time between two checks is at least the idle limit divided by this number. A connection is closed at most
+     * this time later than the limit.
      */
     private static final int MAX_LOOKS = 64;
 

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 public final class InboundAccount {
 
     /**
-     * Messages and parts of messages below this size are counted only if they are kept for longer. A connection that
-     * holds fewer bytes is not paused.
+     * Messages and parts of messages below this size are counted only after they have been held for some time. A
+     * connection that holds fewer bytes is not paused.
      */
     private static final int SMALL_BYTES = 4 << 10;
 
@@ -30,12 +30,12 @@ public final class InboundAccount {
         void tooSlow(String how);
     }
 
-    private volatile InboundBudget budget; // replaced with the lock on this object until settled is true
+    private volatile InboundBudget budget; // until settled is true, replaced only while holding the lock on this object
     private volatile boolean settled; // true if the budget will not be replaced
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    // before settled is true, changed only with the lock on this object
+    // until settled is true, changed only while holding the lock on this object
     private final AtomicLong kept = new AtomicLong();
     private long incomplete;
     private boolean paused;
@@ -178,7 +178,7 @@ public final class InboundAccount {
         }
     }
 
-    /** Whether reading is paused. While it is, slow progress of a message is not the peer's fault. */
+    /** Whether reading is paused. While reading is paused, slow progress of a message is not the peer's fault. */
     public boolean isPaused() {
         return paused;
     }

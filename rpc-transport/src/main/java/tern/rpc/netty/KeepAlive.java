@@ -7,9 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends a heartbeat to a server that has sent nothing for a while, and closes the connection if nothing arrives in
- * time. Both times are shorter while calls wait for an answer. Confined to the event loop, except where stated
- * otherwise.
+ * Sends a heartbeat to a silent server, and closes the connection if the server does not answer in time. Both waiting
+ * times are shorter while calls wait for an answer. Confined to the event loop, except where stated otherwise.
  */
 final class KeepAlive {
 

@@ -40,14 +40,14 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long CLOSE_SECONDS = 5;
 
     /**
-     * Number of silent connections that are closed at the same time, so that one check of all connections frees places
-     * for this number of new connections.
+     * Number of silent connections that are closed at the same time, so that one check of all connections admits this
+     * number of new connections.
      */
     private static final int LEAVE_AT_ONCE = 16;
 
     /**
-     * Maximum number of connections that are being closed to free places. Up to this number of connections may be open
-     * in addition to the limit.
+     * Maximum number of silent connections that are being closed to admit new ones. Up to this number of connections
+     * may be open in addition to the limit.
      */
     private static final int MAX_LEAVING = 256;
 
@@ -64,7 +64,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final TlsGate gate;
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
-            ConcurrentHashMap.newKeySet(); // connections that are being closed to free places
+            ConcurrentHashMap.newKeySet(); // silent connections that are being closed to admit new ones
     private final AtomicLong nextLookNanos;
     private final NanoClock clock;
     private final Map<InetAddress, Integer> perNetwork = new ConcurrentHashMap<>();
@@ -215,7 +215,7 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * Whether one more connection is accepted. If the limit is reached, silent connections are closed to free places,
+     * Whether one more connection is accepted. If the limit is reached, silent connections are closed to admit it,
      * possibly a little later.
      *
      * @param network the address of the peer; for IPv6 the first 64 bits

@@ -15,7 +15,7 @@ final class ReconnectBackoff {
 
     private final long minMillis;
     private final long maxMillis;
-    private int failures; // number of consecutive attempts on which the server sent no bytes
+    private int failures; // number of consecutive attempts to connect on which the server sent no bytes
     private int lost; // number of consecutive connections on which bytes arrived but no call was answered
 
     ReconnectBackoff(ClientTransportSettings settings) {

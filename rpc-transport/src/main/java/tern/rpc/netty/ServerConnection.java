@@ -87,10 +87,14 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     };
     private final Tenancy tenancy;
-    private volatile int inFlight; // changed through IN_FLIGHT
-    private volatile long unsent; // changed through UNSENT
-    private volatile long unpacked; // changed through UNPACKED
-    private volatile long taken; // written only by the event loop
+    // changed through IN_FLIGHT
+    private volatile int inFlight;
+    // changed through UNSENT
+    private volatile long unsent;
+    // changed through UNPACKED
+    private volatile long unpacked;
+    // written only by the event loop
+    private volatile long taken;
     // an ArrayList while there are calls, otherwise an immutable empty list
     private List<NettyServerCall> calls = Collections.emptyList();
     private @Nullable InboundAccount
@@ -109,7 +113,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     // time of the last answer; written only by the event loop, as is hasMadeCalls
     private volatile long quietSinceNanos = heardNanos;
     private volatile boolean hasMadeCalls;
-    // true while the connection is being closed to free its place; any thread writes this field
+    // true while the connection is being closed to admit another one; any thread writes this field
     private volatile boolean leaving;
 
     /** @param host the address of the peer */
@@ -616,7 +620,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection to free its place for another connection, unless a call has arrived meanwhile. The server
+     * Closes the connection so that the server can admit another one, unless a call has arrived meanwhile. The server
      * first asks the client to send no further calls, and closes the connection a second later if no call is running.
      * Any thread may call this.
      *

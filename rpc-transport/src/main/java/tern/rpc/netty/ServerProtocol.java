@@ -4,10 +4,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandler;
 import tern.rpc.ServiceDescriptor;
 
-/** The server side of a protocol on connections. Thread-safe. */
+/** The server side of a protocol. Thread-safe. */
 public interface ServerProtocol {
 
-    /** Whether the first bytes of a connection belong to a protocol. */
+    /** Whether the first bytes of a connection belong to the protocol. */
     enum Match {
         NO,
         /** More bytes are needed for a decision. */

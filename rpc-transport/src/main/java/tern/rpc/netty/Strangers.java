@@ -96,7 +96,8 @@ public final class Strangers {
     }
 
     /**
-     * Describes which bytes or protocol the peer sent and which setting to check, as text for error messages.
+     * Describes which protocol the peer uses, or which bytes it sent, and which setting to check, as text for error
+     * messages.
      *
      * @param first the first bytes of the connection; the caller keeps ownership
      * @param called the name of the expected protocol as in an address

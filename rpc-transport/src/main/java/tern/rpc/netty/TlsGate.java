@@ -86,8 +86,8 @@ final class TlsGate {
     }
 
     /**
-     * Answers a client that begins a TLS handshake on a port without TLS. Without this alert, the client would wait for
-     * its handshake timeout.
+     * Sends a TLS alert to a client that begins a TLS handshake on a port without TLS. Without the alert, the client
+     * would wait for its handshake timeout.
      */
     void refuseTls(ChannelHandlerContext handler, ServerConnection connection) {
         unexpectedTls.warn("Closing a connection from " + connection.remoteAddress()

@@ -44,7 +44,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** One method for each shape of a type. Argument and result are the same value. */
+/** One method for each kind of type. Each method returns its argument. */
 public interface TypeService {
     int aInt(int value);
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Classes of an application. */
+/** Classes that an application could use as arguments and results. */
 public final class Types {
 
     private Types() {}
@@ -80,7 +80,7 @@ public final class Types {
     public static class Hidden extends Item {
         private static final long serialVersionUID = 1L;
 
-        @SuppressWarnings("HidingField") // tests a subclass that hides a field
+        @SuppressWarnings("HidingField") // needed to test a subclass that hides a field
         public String name;
 
         @Override
@@ -148,7 +148,7 @@ public final class Types {
         }
     }
 
-    /** An object that refers to itself. */
+    /** A class whose instances refer to themselves. */
     public static class Ring implements Serializable {
         private static final long serialVersionUID = 1L;
         public String name = "ring";
@@ -182,7 +182,7 @@ public final class Types {
 
     public interface Animal extends Serializable {}
 
-    /** A record that interfaces declare only by its super-type. */
+    /** A record that no service interface declares; the interfaces declare only its supertype. */
     public record Cat(String name) implements Animal {}
 
     public static class Failure extends Exception {

@@ -1,2 +1,2 @@
-/** The shapes of types in docs/types.md, as an application would write them. */
+/** The kinds of types in docs/types.md, written as an application would write them. */
 package com.example.types;

@@ -1,6 +1,6 @@
 package com.example.wire;
 
-/** A declared exception with a field. */
+/** An exception with a field, which the service interface declares. */
 public class BizException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -1,6 +1,6 @@
 package com.example.wire;
 
-/** An enum of the captured calls. */
+/** An enum that the captured calls use. */
 public enum Color {
     RED,
     GREEN

@@ -10,13 +10,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServerContext;
 
-/** Implements the service as it was when the calls were captured. */
+/** Implements the service in the same way as the provider from which the calls were captured. */
 public class GreetServer implements GreetService {
 
-    /** Received arguments of {@link #nothing} and {@link #oneway}. */
+    /** The arguments with which {@link #nothing} and {@link #oneway} were called. */
     public final BlockingQueue<String> told = new LinkedBlockingQueue<>();
 
-    /** Adds an attachment, a text or bytes, to the answer of the current call. */
+    /** Adds an attachment, a text or a byte array, to the answer of the current call. */
     protected void attach(String name, Object value) {
         ServerContext context = ServerContext.current();
         if (context == null) {
@@ -104,7 +104,7 @@ public class GreetServer implements GreetService {
         return b;
     }
 
-    /** Returns after this time, or earlier if the call is cancelled. */
+    /** Returns after the given number of milliseconds, or earlier if the call is cancelled. */
     @Override
     public String slow(int ms) {
         CountDownLatch cancelled = new CountDownLatch(1);

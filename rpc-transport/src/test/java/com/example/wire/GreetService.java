@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** The service of the captured calls, with the same methods. */
+/** The service of the captured calls, with the same methods as when they were captured. */
 public interface GreetService {
 
-    /** A text that begins with {@code att} gets an answer with attachments. */
+    /** Returns its argument. If the argument begins with {@code att}, the answer has attachments. */
     @Nullable
     String echo(@Nullable String s);
 

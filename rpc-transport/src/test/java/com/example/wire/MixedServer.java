@@ -3,7 +3,7 @@ package com.example.wire;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** Returns its arguments. */
+/** Implements the methods by returning their arguments. */
 public class MixedServer implements MixedService {
 
     public final BlockingQueue<Mixed> taken = new LinkedBlockingQueue<>();

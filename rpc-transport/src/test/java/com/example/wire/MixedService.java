@@ -4,10 +4,13 @@ import java.io.Serializable;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Objects with adjacent small fields. A reader that writes too many bytes into one field damages the next one. */
+/**
+ * Transmits objects with adjacent small fields. A decoder that writes too many bytes into one field damages the next
+ * field.
+ */
 public interface MixedService {
 
-    /** Has no field of type float, because Dubbo's reader damages memory when it sets such a field. */
+    /** A class without float fields, because Dubbo's decoder damages memory when it sets a float field. */
     class Small implements Serializable {
         private static final long serialVersionUID = 1L;
         public byte flags;
@@ -51,7 +54,7 @@ public interface MixedService {
         }
     }
 
-    /** Also has a float field. */
+    /** A class with an additional float field. */
     class Mixed extends Small {
         private static final long serialVersionUID = 1L;
         public float ratio;
@@ -85,7 +88,7 @@ public interface MixedService {
 
     Small small(Small small);
 
-    /** Returns an object that was created on the server. */
+    /** Returns an object that the server has created. */
     Mixed make();
 
     void take(Mixed mixed);

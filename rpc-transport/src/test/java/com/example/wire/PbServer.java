@@ -4,7 +4,7 @@ import com.google.protobuf.StringValue;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
-/** Implements the protobuf service like the provider of the captured calls. */
+/** Implements the protobuf service in the same way as the provider of the captured calls. */
 public final class PbServer implements PbService {
 
     @Override

@@ -2,7 +2,7 @@ package com.example.wire;
 
 import com.google.protobuf.StringValue;
 
-/** The protobuf methods of the captured calls. */
+/** The protobuf methods that the captured calls use. */
 public interface PbService {
 
     StringValue hello(StringValue v);

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A bean of the captured calls. */
+/** A bean that the captured calls use. */
 public class Person implements Serializable {
 
     private static final long serialVersionUID = 1L;

@@ -2,5 +2,5 @@ package com.example.wire;
 
 import java.io.Serializable;
 
-/** A record of the captured calls. */
+/** A record that the captured calls use. */
 public record Point(int x, int y) implements Serializable {}

@@ -4,7 +4,7 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Implements the streams like the provider of the captured calls. */
+/** Implements the streams in the same way as the provider of the captured calls. */
 public final class StreamServer implements StreamService {
 
     @Override

@@ -2,15 +2,15 @@ package com.example.wire;
 
 import tern.rpc.StreamObserver;
 
-/** The streams of the captured calls. */
+/** The streaming methods that the captured calls use. */
 public interface StreamService {
 
-    /** Sends s0, s1 and s2. */
+    /** Sends the messages s0, s1 and s2. */
     void serverStream(String s, StreamObserver<String> out);
 
-    /** Sends one item, then fails. */
+    /** Sends one message and then fails. */
     void serverStreamFail(String s, StreamObserver<String> out);
 
-    /** Sends each person back. */
+    /** Sends each received person back. */
     StreamObserver<Person> biStream(StreamObserver<Person> out);
 }

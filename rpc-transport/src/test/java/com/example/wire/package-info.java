@@ -1,4 +1,4 @@
-/** The service of the captured bytes. The names are those of the capture. */
+/** The services of the captured calls. All names must be the same as when the calls were captured. */
 @NullMarked
 package com.example.wire;
 

@@ -27,7 +27,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.PendingCall;
 
-/** Tests calls on a connection that is still opening. */
+/** Tests calls on a connection that is still being opened. */
 @Timeout(60)
 class ConnectingTest {
 
@@ -93,7 +93,7 @@ class ConnectingTest {
     void callsFailAsNotExecutedWhenItCannotBeOpened() throws Exception {
         try (EventLoops loops = EventLoops.start(1);
                 Socket deaf = new Socket()) {
-            // bound but not listening, so that no other process can use the port
+            // the socket is bound but not listening, so no other process can use the port
             deaf.bind(new InetSocketAddress("127.0.0.1", 0));
             Connection connection = connection(new Endpoint("127.0.0.1", deaf.getLocalPort()));
             CompletableFuture<Throwable> failed = new CompletableFuture<>();
@@ -146,7 +146,7 @@ class ConnectingTest {
         }
     }
 
-    /** Received data may be handled before the connection is notified that it is open. */
+    /** The handlers may process received data before the connection is notified that it is open. */
     @Test
     void wishThatComesBeforeItIsOpenIsKept() {
         protocol.prepare(ServiceDescriptor.of(GreetService.class));

@@ -7,8 +7,9 @@ import io.netty.channel.Channel;
 import io.netty.util.ResourceLeakDetector;
 
 /**
- * Counts the bytes of buffers until they are released. It detects a leaked buffer at once, at a hundredth of the cost
- * of Netty's leak detector. That detector is switched off until this object is closed. Used by one thread at a time.
+ * Counts the bytes of buffers until they are released. Detects a leaked buffer at once, for a hundredth of the time
+ * that Netty's leak detector needs. Netty's leak detector is turned off until this object is closed. Only one thread at
+ * a time uses an instance.
  */
 final class CountedBuffers implements AutoCloseable {
 
@@ -25,12 +26,12 @@ final class CountedBuffers implements AutoCloseable {
         channel.config().setAllocator(allocator);
     }
 
-    /** Returns a buffer with these bytes, as a socket would deliver it. */
+    /** Returns a buffer with the given bytes, of the kind that a socket would deliver. */
     ByteBuf of(byte[] bytes, int from, int to) {
         return allocator.directBuffer(to - from).writeBytes(bytes, from, to - from);
     }
 
-    /** Fails if a buffer was not released. */
+    /** Fails if a counted buffer was not released. */
     void check() {
         long held = metric.usedDirectMemory() + metric.usedHeapMemory();
         if (held != 0) {

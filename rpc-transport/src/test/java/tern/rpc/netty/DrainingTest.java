@@ -25,7 +25,7 @@ import tern.rpc.transport.ServiceLookup;
 @Timeout(120)
 class DrainingTest {
 
-    /** A handler for tests that receive no calls. */
+    /** A call handler for tests in which no call arrives. */
     static final class NoCalls implements CallHandler {
 
         @Override
@@ -59,7 +59,7 @@ class DrainingTest {
         }
     }
 
-    /** A protocol that no peer uses. */
+    /** A protocol that matches no bytes. */
     private static final class NoProtocol implements ServerProtocol {
 
         @Override
@@ -74,7 +74,7 @@ class DrainingTest {
 
         @Override
         public void prepare(ServiceDescriptor service) {
-            // nothing to prepare
+            // there is nothing to prepare
         }
 
         @Override
@@ -89,7 +89,8 @@ class DrainingTest {
     }
 
     /**
-     * The kernel and the accepting event loop know the connection, but its own event loop has not registered it yet.
+     * Tests a connection that the kernel and the accepting event loop have accepted, but that its own event loop has
+     * not yet registered.
      */
     @Test
     void connectionTakenOverDuringTheDrainIsAskedToClose() throws Exception {
@@ -99,7 +100,7 @@ class DrainingTest {
             server.start(new NoCalls());
             List<EventExecutor> executors = new ArrayList<>();
             loops.group().forEach(executors::add);
-            // the first event loop owns the port
+            // the first event loop owns the listening socket
             SingleThreadEventExecutor next = (SingleThreadEventExecutor) executors.get(1);
             CountDownLatch letGo = new CountDownLatch(1);
             next.execute(() -> await(letGo));

@@ -21,9 +21,9 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client without sockets and threads. Each input consists of all bytes that a server sends on one connection with
- * waiting calls. The client detects errors that no server must be able to cause: calls that do not end exactly once,
- * unexpected exceptions, and leaked buffers.
+ * A client without sockets and threads. Each input contains all bytes that a server sends on one connection on which
+ * calls wait for answers. The client detects errors that no server must be able to cause: calls that do not end exactly
+ * once, unexpected exceptions, and leaked buffers.
  */
 public final class EmbeddedClient implements AutoCloseable {
 
@@ -31,12 +31,10 @@ public final class EmbeddedClient implements AutoCloseable {
     private static final String READER_OF_EXCEPTIONS = "tern.rpc.serialization.hessian.ThrowableShape";
     private static final int MAX_MESSAGE_BYTES = 1 << 20;
 
-    /** Turns an input into the bytes that the server sends. */
+    /** Converts an input to the bytes that the server sends. */
     @FunctionalInterface
     public interface Script {
-        /**
-         * @param firstId the request id of the first call; the other calls have consecutive ids
-         */
+        /** @param firstId the request id of the first call; the ids of the other calls are consecutive */
         byte[] sent(byte[] input, long firstId);
     }
 
@@ -49,9 +47,7 @@ public final class EmbeddedClient implements AutoCloseable {
     private long results;
     private long failures;
 
-    /**
-     * @param calls calls that wait on each connection; a single call if the protocol carries only one call at a time
-     */
+    /** @param calls the calls that wait on each connection; only one if the protocol transmits one call at a time */
     public EmbeddedClient(ClientProtocol protocol, List<Invocation> calls, Script script) {
         this.protocol = protocol;
         this.calls = List.copyOf(calls);
@@ -69,7 +65,10 @@ public final class EmbeddedClient implements AutoCloseable {
                 MAX_MESSAGE_BYTES);
     }
 
-    /** Feeds one connection in two pieces and closes it. The input determines the position of the split. */
+    /**
+     * Passes the input to one connection in two pieces and closes the connection. The input determines where it is
+     * split.
+     */
     public void feed(byte[] input) {
         Connection connection = new Connection(PEER, settings, protocol, null, (closed, state) -> {});
         EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
@@ -134,7 +133,10 @@ public final class EmbeddedClient implements AutoCloseable {
         }
     }
 
-    /** Returns whether our code threw this exception. Exceptions from an answer and refusals do not count. */
+    /**
+     * Returns whether our code threw this exception. Returns false for refusals, and for exceptions that an answer
+     * contained.
+     */
     private static boolean isOfOurCode(Throwable failure) {
         if (failure instanceof RpcException
                 && (failure.getCause() == null
@@ -145,11 +147,11 @@ public final class EmbeddedClient implements AutoCloseable {
         List<String> through = Arrays.stream(failure.getStackTrace())
                 .map(StackTraceElement::getClassName)
                 .toList();
-        // an exception from an answer has no trace of its own, so its trace is that of its creation
+        // for an exception from an answer, the stack trace shows where the exception object was created
         return through.contains(EmbeddedClient.class.getName()) && !through.contains(READER_OF_EXCEPTIONS);
     }
 
-    /** Returns the number of calls with a result. Tests use it to check that some inputs are valid. */
+    /** Returns the number of calls that returned a result. Tests use it to check that some inputs are valid. */
     public long results() {
         return results;
     }
@@ -165,7 +167,7 @@ public final class EmbeddedClient implements AutoCloseable {
         buffers.close();
     }
 
-    /** The end of a call. */
+    /** Records the end of a call. */
     private static final class Ended implements PendingCall.Completion, ClientStream.Receiver {
         private @Nullable PendingCall pending;
         private @Nullable ClientStream stream;
@@ -184,7 +186,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void headers(Metadata headers) {
-            // ignored
+            // ignores the event
         }
 
         @Override
@@ -193,7 +195,7 @@ public final class EmbeddedClient implements AutoCloseable {
                 message.decode();
             } catch (RpcException unreadable) {
                 if (isOfOurCode(unreadable)) {
-                    throw unreadable; // the failure is logged, and the test detects the log line
+                    throw unreadable; // the failure is logged, and the test detects the log entry
                 }
             }
         }
@@ -205,7 +207,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void ready() {
-            // no further messages are sent
+            // the test sends no further messages
         }
     }
 }

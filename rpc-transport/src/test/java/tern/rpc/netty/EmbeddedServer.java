@@ -27,7 +27,7 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * A server without sockets and threads. Each input is a connection, and all its work runs on the calling thread. The
+ * A server without sockets and threads. Each input is one connection, and all its work runs on the calling thread. The
  * server detects errors that no peer must be able to cause: unexpected exceptions and leaked buffers.
  */
 public final class EmbeddedServer implements AutoCloseable {
@@ -44,7 +44,7 @@ public final class EmbeddedServer implements AutoCloseable {
     private @Nullable CallHandler handler;
     private long replies;
 
-    /** @param exports exports services that return at once, on the calling thread */
+    /** @param exports exports services whose methods return at once, on the calling thread */
     public EmbeddedServer(List<ServerProtocol> protocols, Consumer<RpcServer.Builder> exports) {
         this.protocols = List.copyOf(protocols);
         RpcServer.Builder builder =
@@ -54,7 +54,7 @@ public final class EmbeddedServer implements AutoCloseable {
         server.start();
     }
 
-    /** Creates a thread object that runs its task on the thread that starts it. */
+    /** Creates a thread object whose task runs on the thread that calls {@code start()}. */
     private static Thread here(Runnable task) {
         return new Thread(task) {
             @Override
@@ -64,7 +64,7 @@ public final class EmbeddedServer implements AutoCloseable {
         };
     }
 
-    /** Feeds one connection in pieces. The input determines the positions of the splits. */
+    /** Passes the input to one connection in two pieces. The input determines where it is split. */
     public void feed(byte[] input) {
         int cut = Math.floorMod(Arrays.hashCode(input), input.length + 1);
         try (Peer peer = connect()) {
@@ -74,12 +74,12 @@ public final class EmbeddedServer implements AutoCloseable {
         }
     }
 
-    /** Opens a connection. Closing the peer checks that the connection ended correctly. */
+    /** Opens a connection. Closing the returned peer checks that the connection ended correctly. */
     public Peer connect() {
         return new Peer();
     }
 
-    /** The client's end of one connection. */
+    /** The client's side of one connection. */
     public final class Peer implements AutoCloseable {
         private final InboundBudget budget = InboundBudget.forAll(settings.maxInboundBytes());
         private final InboundBudget strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
@@ -114,7 +114,7 @@ public final class EmbeddedServer implements AutoCloseable {
             }
         }
 
-        /** Sends bytes. More may follow. */
+        /** Sends bytes. The caller may send more bytes afterwards. */
         public void send(byte[] input, int from, int to) {
             write(input, from, to);
         }
@@ -125,7 +125,7 @@ public final class EmbeddedServer implements AutoCloseable {
             channel.runScheduledPendingTasks();
         }
 
-        /** Returns the bytes that the server has sent since the last call. */
+        /** Returns the bytes that the server has sent since the last call of this method. */
         public byte[] received() {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             for (Object out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
@@ -153,7 +153,10 @@ public final class EmbeddedServer implements AutoCloseable {
         }
     }
 
-    /** Returns the number of calls with a result. Tests use it to check that some inputs reach the services. */
+    /**
+     * Returns the number of calls that were answered with a result. Tests use it to check that some inputs reach the
+     * services.
+     */
     public long replies() {
         return replies;
     }
@@ -165,7 +168,7 @@ public final class EmbeddedServer implements AutoCloseable {
         buffers.close();
     }
 
-    /** Takes the handler from the server instead of opening a port. */
+    /** A transport that stores the server's call handler instead of opening a port. */
     private final class Transport implements ServerTransport {
 
         @Override
@@ -208,7 +211,7 @@ public final class EmbeddedServer implements AutoCloseable {
             };
         }
 
-        /** Wraps the call so that its failures are checked. */
+        /** Wraps a call, so that its failures are checked for unexpected exceptions. */
         private ServerCall watched(ServerCall call) {
             return (ServerCall) Proxy.newProxyInstance(
                     ServerCall.class.getClassLoader(),
@@ -235,7 +238,7 @@ public final class EmbeddedServer implements AutoCloseable {
 
         @Override
         public void drain() {
-            // no port is open
+            // there is no port to close
         }
 
         @Override
@@ -260,7 +263,7 @@ public final class EmbeddedServer implements AutoCloseable {
 
         @Override
         public void close() {
-            // nothing is open
+            // there is nothing to close
         }
     }
 }

@@ -13,12 +13,12 @@ import tern.rpc.serialization.hessian.HessianFuzzTest;
 import tern.rpc.serialization.json.JsonBombsTest;
 import tern.rpc.transport.FuzzTarget;
 
-/** The targets of {@code load-tests/fuzz} by name. Jazzer runs the target that {@code -Dtern.fuzz.target} names. */
+/** The targets of {@code load-tests/fuzz}, by name. Jazzer runs the target that {@code -Dtern.fuzz.target} names. */
 public final class GuidedFuzz {
 
     static final Map<String, Supplier<FuzzTarget>> TARGETS = targets();
 
-    /** A separate class, so that only Jazzer needs the property. Replays do not need it. */
+    /** Reads the property in a separate class, because replays run without the property. */
     private static final class Chosen {
         static final FuzzTarget TARGET = Objects.requireNonNull(
                         TARGETS.get(System.getProperty("tern.fuzz.target", "")), "-Dtern.fuzz.target")
@@ -39,7 +39,7 @@ public final class GuidedFuzz {
     }
 
     /**
-     * Called once by Jazzer. It feeds the seeds, so that class loading does not count as coverage of the first input.
+     * Called once by Jazzer. Runs the seeds, so that class loading is not attributed to the first input as coverage.
      */
     public static void fuzzerInitialize() throws Exception {
         for (byte[] seed : Chosen.TARGET.seeds()) {
@@ -52,7 +52,7 @@ public final class GuidedFuzz {
         Chosen.TARGET.target().feed(input);
     }
 
-    /** Writes the seeds of a target to a folder. Arguments: name of the target, folder. */
+    /** Writes the seeds of a target to a folder. The arguments are the name of the target and the folder. */
     public static void main(String[] arguments) throws Exception {
         FuzzTarget target =
                 Objects.requireNonNull(TARGETS.get(arguments[0]), arguments[0]).get();

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Replays the seeds of each target and the findings of {@code load-tests/fuzz}. The findings are files below
+ * Replays the seeds of each target and the findings of {@code load-tests/fuzz}. The findings are files in
  * {@code /fuzz/}, with one folder per target.
  */
 class GuidedFuzzTest {

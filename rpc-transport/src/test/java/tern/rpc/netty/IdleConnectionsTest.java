@@ -19,12 +19,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.netty.peer.RawFrame;
 
-/** Checks the heap memory of an idle connection at a server. The limits are the measured figures plus a fifth. */
+/**
+ * Checks how much heap memory a server needs for an idle connection. The limits are the measured values plus a fifth.
+ */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class IdleConnectionsTest {
 
     private static final int CONNECTIONS = Integer.getInteger("idle.connections", 500);
-    private static final int FIRST = 40; // number of first connections, which create shared objects
+    // the first connections create shared objects, so they are opened before the first count
+    private static final int FIRST = 40;
 
     @ParameterizedTest
     @CsvSource({"DUBBO, 0, 2400", "HTTP2, 0, 4900", "HTTP2, 5, 6900", "HTTP1, 5, 4400"})
@@ -56,7 +59,7 @@ class IdleConnectionsTest {
         }
     }
 
-    /** The bytes that a client sends. */
+    /** The protocol of a client, which determines the bytes that the client sends. */
     enum Peer {
         DUBBO {
             @Override
@@ -110,10 +113,10 @@ class IdleConnectionsTest {
         private static final int SETTINGS = 4;
         private static final int PING = 6;
 
-        /** The preface, the settings of Tern's client, and the acknowledgement of the server's settings. */
+        /** The connection preface, the settings of Tern's client, and the acknowledgement of the server's settings. */
         private static final byte[] HELLO = hello();
 
-        /** Refers to five fields of the dynamic table and two of the static table. */
+        /** A header block that refers to five fields of the dynamic table and to two of the static table. */
         private static final byte[] HEAD_AGAIN = {
             (byte) 0x83,
             (byte) 0x86,
@@ -142,7 +145,7 @@ class IdleConnectionsTest {
             return bytes.toByteArray();
         }
 
-        /** Returns the headers of a gRPC request with fields that the server adds to its dynamic table. */
+        /** Returns the headers of a gRPC request, whose fields the server adds to its dynamic table. */
         private static byte[] head() {
             ByteArrayOutputStream block = new ByteArrayOutputStream();
             block.write(0x83); // :method: POST

@@ -24,8 +24,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A server in a separate JVM that counts the objects on its heap. That heap contains neither the test's clients nor
- * objects of other tests. If the JVM crashes during the count, the tests continue.
+ * A server in a separate JVM, which counts the objects on its heap. That heap contains no clients and no objects of
+ * other tests. If the JVM crashes during the count, the tests continue.
  */
 final class IdleServer implements AutoCloseable {
 
@@ -34,15 +34,15 @@ final class IdleServer implements AutoCloseable {
     private static final String ANSWER = "answer ";
     private static final String END = "end";
 
-    /** A service with a protobuf message, which all protocols support. */
+    /** A service with a protobuf message as argument, so that all protocols support it. */
     public interface Shout {
         StringValue shout(StringValue text);
     }
 
     /**
-     * The growth of the heap by connections.
+     * The growth of the heap that connections have caused.
      *
-     * @param classes one line for each class that uses at least 4 bytes per connection
+     * @param classes one line for each class whose objects occupy at least 4 bytes per connection
      */
     record Added(long bytes, List<String> classes) {}
 
@@ -72,13 +72,13 @@ final class IdleServer implements AutoCloseable {
         return port;
     }
 
-    /** Counts the objects now. {@link #added} compares with this count. */
+    /** Counts the objects on the heap. {@link #added} compares with this count. */
     void count() throws IOException {
         ask("count");
         next();
     }
 
-    /** Returns the growth since the last count. */
+    /** Returns the growth of the heap since the last {@link #count}. */
     Added added(int connections) throws IOException {
         ask("added " + connections);
         long bytes = Long.parseLong(next());
@@ -99,12 +99,12 @@ final class IdleServer implements AutoCloseable {
             if (line.startsWith(ANSWER)) {
                 return line.substring(ANSWER.length());
             }
-            System.out.println(line); // a message of the JVM
+            System.out.println(line); // the line is a message of the JVM
         }
         throw new IOException("the server's JVM has ended");
     }
 
-    /** The server exits when its input ends. */
+    /** Ends the server by closing its input. */
     @Override
     public void close() throws IOException {
         try {
@@ -119,7 +119,7 @@ final class IdleServer implements AutoCloseable {
 
     public static void main(String[] args) throws Exception {
         PrintStream answers = System.out;
-        System.setOut(System.err); // keeps log output apart from the answers
+        System.setOut(System.err); // keeps log output separate from the answers of this program
         HessianSerializer hessian = HessianSerializer.builder().build();
         TripleCodecs codecs =
                 new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);

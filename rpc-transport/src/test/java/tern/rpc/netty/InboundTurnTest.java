@@ -8,7 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests which connection may finish its message when the memory for requests is used up. */
+/** Tests which connection may complete its message when the memory for requests is used up. */
 @Timeout(60)
 class InboundTurnTest {
 
@@ -53,7 +53,10 @@ class InboundTurnTest {
         assertThat(second.isPaused()).isFalse();
     }
 
-    /** The turn becomes free after the second account has asked for it and before this account waits. */
+    /**
+     * Tests that an account gets the turn if the turn becomes free after the account has tried to get it and before the
+     * account waits for it.
+     */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {
         InboundAccount first = account(() -> {});
@@ -73,7 +76,7 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        channel.runPendingTasks(); // would never return if the account asked repeatedly
+        channel.runPendingTasks(); // would not return if the account tried again and again
 
         assertThat(holder.isPaused()).isTrue();
         holder.kept(-MESSAGE);

@@ -115,7 +115,7 @@ class LostProvidersTest {
                 ServiceReference.to(Work.class, resolver).protocol(protocol).build());
     }
 
-    /** Threads that make calls until they are stopped. */
+    /** Threads that make calls until this object is closed. */
     private static final class Callers implements AutoCloseable {
         private final AtomicBoolean going = new AtomicBoolean(true);
         private final AtomicInteger calls = new AtomicInteger();
@@ -298,7 +298,7 @@ class LostProvidersTest {
 
     private record Pair(RpcServer one, RpcServer other) {}
 
-    /** Starts servers with the same port on two addresses of this machine. */
+    /** Starts two servers with the same port on two addresses of this machine. */
     private Pair pair() {
         @Nullable RuntimeException taken = null;
         for (int i = 0; i < 20; i++) {

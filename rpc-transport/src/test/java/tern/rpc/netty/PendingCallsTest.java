@@ -162,7 +162,7 @@ class PendingCallsTest {
         assertThat(pending.size()).isZero();
     }
 
-    /** Counts how often the answer is read or discarded. */
+    /** An answer that counts how often it is decoded or discarded. */
     private static final class CountedAnswer implements Answer {
         private final AtomicInteger ends;
 

@@ -39,7 +39,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests connection attempts that calls trigger. All other pauses between attempts are longer than the test. */
+/** Tests attempts to connect that calls start. All other pauses between attempts are longer than the test. */
 @Timeout(120)
 class ReconnectByCallTest {
 
@@ -118,7 +118,7 @@ class ReconnectByCallTest {
         }
     }
 
-    /** @param maySend whether the call may reach the connection */
+    /** @param maySend whether the request may have been sent */
     private static void assertFails(Work work, boolean maySend) {
         try {
             work.quick("a");
@@ -194,7 +194,7 @@ class ReconnectByCallTest {
         countAttempts("tri", both);
     }
 
-    /** @param greeting bytes that the server sends before it closes a connection */
+    /** @param greeting the bytes that the server sends before it closes a connection */
     private void countAttempts(String protocol, byte[] greeting) throws Exception {
         AtomicLong accepted = new AtomicLong();
         try (ServerSocket closing = new ServerSocket(0)) {
@@ -207,7 +207,7 @@ class ReconnectByCallTest {
                         connection.close();
                     }
                 } catch (java.io.IOException e) {
-                    // the test is over
+                    // the test has ended
                 }
             });
             acceptor.setDaemon(true);
@@ -227,7 +227,7 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertFails(work, greeting.length > 0);
                 }
-                assertThat(accepted.get()) // the first attempts need no pause, and may be counted late
+                assertThat(accepted.get()) // no pause precedes the first attempts, which may be counted late
                         .isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }

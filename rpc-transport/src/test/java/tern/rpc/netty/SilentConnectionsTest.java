@@ -37,14 +37,12 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests which connections are closed in favour of new ones when there are too many. */
+/** Tests which connections are closed for new ones when there are too many. */
 class SilentConnectionsTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /**
-     * @param quietSeconds the time without received data
-     */
+    /** @param quietSeconds the time since the last answer */
     private record Known(String name, InetAddress network, boolean isInUse, boolean hasMadeCalls, long quietSeconds)
             implements SilentConnections.Open {
         @Override
@@ -326,7 +324,8 @@ class SilentConnectionsTest {
     }
 
     /**
-     * Sends headers of a request without its end, and a PING. The answer to the PING shows that the headers were read.
+     * Sends the headers of a request without its end, and a PING. The answer to the PING shows that the server has read
+     * the headers.
      */
     private static RawSocket beginRequest(RawSocket socket) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -375,7 +374,8 @@ class SilentConnectionsTest {
         later.set(11 * SECOND);
         try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName(), line -> {
                     silent.forEach(RawSocket::close);
-                    Await.until("one is gone", () -> connections() < 4); // another event loop closes the connection
+                    // another event loop closes the connection, so this takes a moment
+                    Await.until("one is gone", () -> connections() < 4);
                 });
                 RawSocket newcomer = RawSocket.connect(port, 9)) {
             assertThat(isServed(newcomer)).isTrue();

@@ -34,8 +34,8 @@ import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.Tls;
 
 /**
- * A client and a server with production code, except that threads, event loops and sockets belong to a {@link
- * Simulation}. The two sides are created once, and each simulation opens its own connection.
+ * A client and a server that consist of production code, except that their threads, event loops and sockets belong to a
+ * {@link Simulation}. Client and server are created once, and each simulation opens its own connection.
  */
 final class SimulatedSides<T> implements AutoCloseable {
 
@@ -59,8 +59,8 @@ final class SimulatedSides<T> implements AutoCloseable {
     private InboundBudget budget = InboundBudget.forAll(1);
 
     /**
-     * @param losesFirstSignal whether to reintroduce an old defect: a receiver of requests gets no ready signal when it
-     *     is set
+     * @param losesFirstSignal whether to reintroduce a former defect: a receiver of requests gets no ready signal when
+     *     it is set
      */
     SimulatedSides(
             Class<T> type,
@@ -95,7 +95,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         return proxy;
     }
 
-    /** Opens a connection in this simulation. */
+    /** Opens a connection in the given simulation. */
     void connect(Simulation next) {
         simulation = next;
         Simulation.Loop clientLoop = next.new Loop("client loop");
@@ -134,7 +134,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         });
     }
 
-    /** Events that may happen to a connection. */
+    /** An event that may happen to a connection. */
     enum Mishap {
         LOST_BY_CLIENT,
         LOST_BY_SERVER,
@@ -153,13 +153,13 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    /** Describes calls and bytes that remain when no further step is possible; empty if there are none. */
+    /** Describes the calls and bytes that remain when no further step is possible; empty if nothing remains. */
     String left() {
         StringBuilder left = new StringBuilder();
         Connection ours = Objects.requireNonNull(connection);
         ServerConnection theirs = Objects.requireNonNull(serverConnection);
         note(left, "calls in flight at the client", ours.inFlight());
-        if (ours.state() != Connection.State.CLOSED) { // otherwise unsent bytes do not matter
+        if (ours.state() != Connection.State.CLOSED) { // unsent bytes matter only while the connection is open
             note(left, "bytes queued at the client", ours.queue().queuedBytes());
         }
         note(left, "bytes queued at the server", theirs.queue().queuedBytes());
@@ -182,7 +182,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         server.close();
     }
 
-    /** Passes calls to the connection of the current simulation. */
+    /** A client transport that passes calls to the connection of the current simulation. */
     private final class ClientSide implements ClientTransport {
 
         @Override
@@ -260,7 +260,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    /** Takes the handler from the server instead of opening a port. */
+    /** A server transport that stores the server's call handler instead of opening a port. */
     private final class ServerSide implements ServerTransport {
 
         @Override
@@ -280,7 +280,7 @@ final class SimulatedSides<T> implements AutoCloseable {
 
         @Override
         public void drain() {
-            // nothing is open
+            // there is nothing to close
         }
 
         @Override
@@ -359,7 +359,7 @@ final class SimulatedSides<T> implements AutoCloseable {
                 Proxy.newProxyInstance(ServerCall.class.getClassLoader(), new Class<?>[] {ServerCall.class}, deeds);
     }
 
-    /** Wraps a stream whose start does not check for a pending ready signal. */
+    /** Wraps a message stream, so that setting its receiver does not check for a pending ready signal. */
     private MessageStream losing(MessageStream stream) {
         return new MessageStream() {
             private @Nullable Runnable starting;

@@ -19,7 +19,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** One stream of a simulation: its plan, its result, and the user code of both sides. */
+/** One stream of a simulation: its plan, its result, and the application code of client and service. */
 final class SimulatedStream {
 
     /** The service of the simulations. */
@@ -52,7 +52,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** The methods of those streams whose service has not been notified of the end. */
+    /** The methods of the streams whose service was not yet notified of the end. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;
@@ -64,18 +64,16 @@ final class SimulatedStream {
     private final int messages;
     private final int bytes;
     private final boolean oneByOne;
-    private final int cancelAt; // 0 for never, like the field below
+    private final int cancelAt; // number of answers after which the caller cancels; 0 for never
     private final int failAt;
-    private final boolean cancelledByOther; // whether another thread cancels at any time
-    private final boolean mayBreak; // whether the connection may be lost
+    private final boolean cancelledByOther; // whether another thread cancels the call at some time
+    private final boolean mayBreak; // whether the connection may be lost during the stream
     private int sent;
     private int received;
     private @Nullable StatusCode end;
     private @Nullable String fault;
 
-    /**
-     * @param mayBreak whether the connection may be lost during the stream
-     */
+    /** @param mayBreak whether the connection may be lost during the stream */
     SimulatedStream(Simulation in, int id, boolean mayBreak) {
         Random random = in.random();
         this.caller = in.user("caller " + id);
@@ -98,7 +96,7 @@ final class SimulatedStream {
         SERVING.clear();
     }
 
-    /** Describes the streams whose service has not been notified of the end; empty if there are none. */
+    /** Describes the streams whose service was not yet notified of the end; empty if there are no such streams. */
     static String serving() {
         return SERVING.isEmpty() ? "" : "streams whose end the service was not told: " + SERVING;
     }
@@ -119,7 +117,7 @@ final class SimulatedStream {
 
     // ---- checks of the test
 
-    /** Returns the first error after all steps are done; null if there is none. */
+    /** Returns the error of this stream; null if it ended as planned. Must be called when all steps are done. */
     @Nullable
     String wrong() {
         if (fault != null) {
@@ -138,7 +136,9 @@ final class SimulatedStream {
         return asPlanned ? null : this + ": that is not what was planned";
     }
 
-    /** Returns whether the service fails. It does not fail if fewer requests are sent than the failure requires. */
+    /**
+     * Returns whether the service fails. It does not fail if the plan sends fewer requests than the failure requires.
+     */
     private boolean fails() {
         boolean readsRequests = shape == Shape.UP || shape == Shape.BOTH || shape == Shape.BOTH_READY;
         return failAt > 0 && (!readsRequests || failAt <= messages);
@@ -219,9 +219,7 @@ final class SimulatedStream {
         };
     }
 
-    /**
-     * @return whether the plan cancels at this point
-     */
+    /** @return whether the plan cancels the stream at this point */
     private boolean take(BytesValue answer) {
         ByteBuffer head = head(answer);
         int of = head.getInt();
@@ -278,7 +276,7 @@ final class SimulatedStream {
 
         private void cancel() {
             if (end == null) {
-                end(StatusCode.CANCELLED); // the receiver is not notified of it
+                end(StatusCode.CANCELLED); // the receiver is not notified of its own cancellation
                 subscription().cancel();
             }
         }
@@ -416,7 +414,7 @@ final class SimulatedStream {
         };
     }
 
-    /** Checks the order of requests. */
+    /** Checks the order of the received requests. */
     private static final class Reader {
         private int next;
 
@@ -435,7 +433,7 @@ final class SimulatedStream {
         }
     }
 
-    /** Serves all streams of a simulation. */
+    /** Implements the service for all streams of a simulation. */
     static final class Server implements Service {
 
         private static final int FIRST_TOKEN = 0;

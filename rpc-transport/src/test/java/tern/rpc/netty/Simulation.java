@@ -32,23 +32,25 @@ import tern.rpc.ServerContext;
 
 /**
  * Threads, event loops and sockets that run one step at a time on the thread of a test, in an order that a seed
- * chooses. A step is one task of an event loop, one run of a worker, or one action of a user. User code may {@link
- * #pause()} to let other threads run first. The same seed always gives the same order. <p>Time does not advance, and
- * scheduled tasks run only if they have no delay. Code that waits for time to pass hangs, and the test detects this.
+ * determines. A step is one task of an event loop, one run of a worker, or one action of a user. Application code may
+ * call {@link #pause()} to let other threads run first. The same seed always gives the same order.
+ *
+ * <p>Time does not advance, and scheduled tasks run only if they have no delay. Code that waits for time to pass
+ * therefore hangs, and the test detects this.
  */
 final class Simulation {
 
-    /** Number of steps after which the simulation counts as an endless loop. */
+    /** Maximum number of steps. A simulation with more steps is reported as an endless loop. */
     private static final int MAX_STEPS = 200_000;
 
     private static final int MAX_NESTED = 3;
 
-    /** A thread. Each step runs the next of its tasks. */
+    /** A simulated thread. Each step runs its next task. */
     private static final class Actor {
         private final String name;
         private final Deque<Runnable> tasks = new ArrayDeque<>();
         private boolean busy; // true while a step of this thread is paused
-        private boolean ready; // true if this thread can be chosen for the next step
+        private boolean ready; // true if the next step may belong to this thread
 
         Actor(String name) {
             this.name = name;
@@ -75,7 +77,7 @@ final class Simulation {
         return random;
     }
 
-    /** Returns the steps so far, if they were recorded. */
+    /** Returns the steps that have run so far, if they were recorded. */
     String trace() {
         return trace.toString();
     }
@@ -84,7 +86,7 @@ final class Simulation {
         return steps;
     }
 
-    /** Returns the bytes of buffers that were not released. */
+    /** Returns the number of bytes in buffers that were not released. */
     long heldBytes() {
         return allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory();
     }
@@ -97,7 +99,7 @@ final class Simulation {
         }
     }
 
-    /** A user's thread. It runs its actions in order. */
+    /** A simulated thread of the application, which runs its actions in order. */
     interface User {
         void does(Runnable act);
     }
@@ -107,7 +109,7 @@ final class Simulation {
         return act -> add(actor, act);
     }
 
-    /** Creates a worker thread for a pool. When it is started, its single step becomes ready. */
+    /** Creates a worker thread for a thread pool. When it is started, its only step becomes ready. */
     Thread worker(Runnable task) {
         Actor actor = new Actor("worker " + ++workers);
         return new Thread(actor.name) {
@@ -118,7 +120,7 @@ final class Simulation {
         };
     }
 
-    /** Runs steps until none is ready. */
+    /** Runs steps until no step is ready. */
     void run() {
         while (!ready.isEmpty()) {
             step();
@@ -158,8 +160,8 @@ final class Simulation {
     }
 
     /**
-     * Called by user code to let other threads run first. Do not call it while a lock is held: all threads are
-     * simulated on one real thread, so the lock would not exclude them.
+     * Called by application code to let other threads run first. Must not be called with a lock held: one real thread
+     * runs all simulated threads, so the lock would not exclude them.
      */
     void pause() {
         if (nested == MAX_NESTED || running == null) {
@@ -172,13 +174,13 @@ final class Simulation {
         nested--;
     }
 
-    /** Returns the running task. It is the same object that was passed to an event loop. */
+    /** Returns the running task. It is the same object that was passed to the event loop. */
     @Nullable
     Runnable runningTask() {
         return runningTask;
     }
 
-    /** An event loop whose channels are {@link Socket}s. */
+    /** An event loop for {@link Socket} channels. */
     final class Loop extends AbstractScheduledEventExecutor implements EventLoop {
 
         private final Actor actor;
@@ -197,7 +199,7 @@ final class Simulation {
             return 0;
         }
 
-        /** Runs a task without delay and ignores all others. */
+        /** Submits the task if it has no delay; otherwise ignores it. */
         @Override
         public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
             ScheduledFuture<?> scheduled = super.schedule(task, delay, unit);
@@ -210,7 +212,7 @@ final class Simulation {
             return scheduled;
         }
 
-        /** Returns the last submitted task if it has not run yet. */
+        /** Returns the task that was submitted last, if it has not run yet. */
         @Nullable
         Runnable newest() {
             return actor.tasks.peekLast();
@@ -286,7 +288,9 @@ final class Simulation {
         }
     }
 
-    /** One end of a connection. Written bytes wait, up to a bound, until the other end reads them in pieces. */
+    /**
+     * One end of a connection. Bytes that were written wait, up to a maximum, until the other end reads them in pieces.
+     */
     final class Socket extends AbstractChannel {
 
         private final int capacity;
@@ -296,18 +300,18 @@ final class Simulation {
         private boolean open = true;
         private boolean active;
         private boolean wantsToRead;
-        private boolean reading; // true while a reading task is queued
-        private boolean blocked; // true if the buffer of the other end was full
+        private boolean reading; // true while a task that reads is queued
+        private boolean blocked; // true if a write stopped because the buffer of the other end was full
         private boolean ended; // true if the other end is closed
 
-        /** @param capacity maximum number of bytes that wait for this end */
+        /** @param capacity the maximum number of bytes that wait to be read by this end */
         Socket(int capacity) {
             super(null);
             this.capacity = capacity;
             config.setAllocator(allocator);
         }
 
-        /** Connects two sockets and registers them with their event loops. */
+        /** Connects two sockets and registers each with its event loop. */
         static void connect(Socket one, Loop loop, Socket other, Loop otherLoop) {
             one.peer = other;
             other.peer = one;
@@ -371,7 +375,8 @@ final class Simulation {
             }
             wantsToRead = false;
             if (!arrived.isReadable()) {
-                unsafe().close(voidPromise()); // closes without calling the handlers, like a real socket at its end
+                // closes the channel without calling its handlers, as for a real socket that has ended
+                unsafe().close(voidPromise());
                 return;
             }
             int most = arrived.readableBytes();

@@ -42,8 +42,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests clients whose calls occupy threads, over sockets. Tern's clients use 127.0.0.1. A second address makes calls at
- * the same time, and all of these must be answered.
+ * Tests clients whose calls occupy all threads of a server, over sockets. These clients use the address 127.0.0.1. At
+ * the same time, calls from a second address must all be answered.
  */
 class SlowTenantsSocketTest {
 
@@ -62,7 +62,7 @@ class SlowTenantsSocketTest {
         String quick(String name);
     }
 
-    /** A service with streams. */
+    /** A streaming service for the tests. */
     public interface SlowStreams {
 
         void hold(String name, StreamObserver<String> answers);
@@ -190,7 +190,7 @@ class SlowTenantsSocketTest {
         }
     }
 
-    /** Connects from a second address. From then on each address is a tenant. */
+    /** Connects from a second address. From then on, each address is a separate tenant. */
     private RawSocket another() {
         RawSocket quiet = RawSocket.connect(port, 9);
         open.add(quiet);
@@ -261,7 +261,8 @@ class SlowTenantsSocketTest {
         }
         Await.until("all have failed", () -> calls.stream().allMatch(CompletableFuture::isCompletedExceptionally));
         Await.until("all threads are held", () -> {
-            flooding.hold("a").isDone(); // many calls expire before their method begins
+            // many calls fail at their deadline before their method begins, so more calls are needed
+            flooding.hold("a").isDone();
             return service.held.availablePermits() >= THREADS;
         });
 
@@ -318,7 +319,7 @@ class SlowTenantsSocketTest {
             RawSocket each = RawSocket.connect(port, 20 + i % 8);
             open.add(each);
             each.send(request("hold"));
-            // one after another, because a tenant's last calls may get spare threads
+            // started one after another, because the last calls of a tenant may get spare threads
             int running = Math.min(i + 1, THREADS);
             Await.until("it runs", () -> service.held.availablePermits() >= running);
         }

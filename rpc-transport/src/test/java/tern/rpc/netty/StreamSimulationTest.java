@@ -16,9 +16,9 @@ import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.hessian.HessianSerializer;
 
 /**
- * Runs streams with thousands of different orders of steps of event loops, workers and users. No stream may hang, no
- * message may be lost, and no resource may be leaked. {@code -Dtern.streams.seeds} sets the number of orders. {@code
- * -Dtern.streams.seed} replays one order and prints its steps.
+ * Runs streams while the steps of event loops, workers and users occur in thousands of different orders. No stream may
+ * hang, no message may be lost, and no resource may be leaked. {@code -Dtern.streams.seeds} sets the number of orders.
+ * {@code -Dtern.streams.seed} replays one order and prints its steps.
  */
 @Timeout(3_600)
 class StreamSimulationTest {
@@ -35,7 +35,7 @@ class StreamSimulationTest {
                 losesFirstSignal);
     }
 
-    /** Applies a random event to the connection after a separate user has made some actions. */
+    /** Applies a random event to the connection, after a separate simulated user has run some actions. */
     private static void befallLater(SimulatedSides<?> sides, Simulation simulation) {
         Mishap[] mishaps = Mishap.values();
         Mishap mishap = mishaps[simulation.random().nextInt(mishaps.length)];
@@ -46,7 +46,7 @@ class StreamSimulationTest {
         breaker.does(() -> sides.befall(mishap));
     }
 
-    /** @return the first error; null if there is none */
+    /** @return the first error; null if there was no error */
     private static @Nullable String run(SimulatedSides<SimulatedStream.Service> sides, long seed, boolean traced) {
         Simulation simulation = new Simulation(seed, traced);
         SimulatedStream.begins(simulation);

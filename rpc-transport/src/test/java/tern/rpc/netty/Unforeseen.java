@@ -14,8 +14,8 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
 /**
- * Detects unexpected exceptions: those that are logged at any level, and those that are passed to it. Other log output
- * is dropped, because formatting it would cost more than the tested code.
+ * Detects unexpected exceptions: exceptions that are logged at any level, and exceptions that are passed to this
+ * object. Drops all other log output, because formatting it would take longer than the tested code.
  */
 final class Unforeseen extends TurboFilter implements AutoCloseable {
 
@@ -70,7 +70,7 @@ final class Unforeseen extends TurboFilter implements AutoCloseable {
         }
     }
 
-    /** Fails if there was an exception since the last check. */
+    /** Fails if an unexpected exception has occurred since the last check. */
     void check() {
         Throwable found = first;
         if (found != null) {

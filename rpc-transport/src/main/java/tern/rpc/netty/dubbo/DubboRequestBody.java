@@ -127,7 +127,7 @@ final class DubboRequestBody {
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName()
-                // otherwise one service would be authorized and the arguments decoded for the other
+                // without this check, one service could be authorized and the arguments decoded for the other service
                 .equals(interfaceName)) {
             throw differentServices(key.interfaceName(), interfaceName);
         }

@@ -59,7 +59,8 @@ public final class Http1AnswerReader {
     private boolean inBody;
     private @Nullable Http1Body chunks;
     private byte[] body = NOTHING;
-    private int bodyBytes; // number of received body bytes
+    // number of received body bytes
+    private int bodyBytes;
     // number of expected body bytes; for a chunked body, the bytes received so far
     private int announced;
 
@@ -72,8 +73,8 @@ public final class Http1AnswerReader {
      * Parses the next answer. Skips interim answers (1xx).
      *
      * @return the answer; null until it is complete
-     * @throws Http1Violation if the bytes are not a valid answer, or the answer is too long; the connection can then
-     *     not be read further
+     * @throws Http1Violation if the bytes are not a valid answer, or the answer is too long; no further answer can then
+     *     be read on the connection
      */
     @Nullable
     public Http1Answer read(ByteBuf in) {
@@ -102,7 +103,7 @@ public final class Http1AnswerReader {
         return keepsAlive;
     }
 
-    /** The number of bytes that are still missing of the body, as far as the reader knows. */
+    /** The number of body bytes that have not yet arrived, as far as the reader knows. */
     public int missingBytes() {
         return inBody ? announced - bodyBytes : 0;
     }

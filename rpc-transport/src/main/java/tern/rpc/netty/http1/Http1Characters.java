@@ -58,8 +58,8 @@ final class Http1Characters {
     }
 
     /**
-     * Returns the rest of the line without leading and trailing spaces and tabs. RFC 9112 allows no other white space
-     * to be removed.
+     * Returns the line from the given index on, without leading and trailing spaces and tabs. RFC 9112 allows no other
+     * white space to be removed.
      */
     static AsciiString withoutSpace(AsciiString line, int start) {
         int first = start;

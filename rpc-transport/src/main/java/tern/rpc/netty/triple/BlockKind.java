@@ -52,7 +52,10 @@ enum BlockKind {
         return (1 << bits) - 1;
     }
 
-    /** Returns the position after the number; a position beyond the end if the number is incomplete. */
+    /**
+     * Returns the position after the number that begins at {@code start}; a position beyond the end if the number is
+     * incomplete.
+     */
     private static int afterNumber(ByteBuf block, int start, int end, int bits) {
         int at = start;
         if ((block.getByte(at) & ones(bits)) == ones(bits)) {
@@ -64,8 +67,8 @@ enum BlockKind {
     }
 
     /**
-     * Returns the position after the text; a position beyond the end if the text is incomplete or its length occupies
-     * more than one byte.
+     * Returns the position after the text that begins at {@code start}; a position beyond the end if the text is
+     * incomplete or its length occupies more than one byte.
      */
     private static int afterText(ByteBuf block, int start, int end) {
         if (start >= end) {

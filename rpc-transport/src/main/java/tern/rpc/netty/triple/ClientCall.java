@@ -171,7 +171,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** The maximum number of message bytes that are delivered for one request for messages. */
+    /** The maximum number of message bytes to deliver after a call of {@link #ask}, until the next call. */
     long allowedBytes() {
         return Long.MAX_VALUE;
     }

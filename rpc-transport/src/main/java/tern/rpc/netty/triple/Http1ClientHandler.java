@@ -52,7 +52,10 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         request = begun;
     }
 
-    /** Closes the connection if a one-way call has no answer at its deadline, although its caller does not wait. */
+    /**
+     * Closes the connection if a one-way call has no answer at its deadline. The caller of a one-way call does not wait
+     * for the answer.
+     */
     void endsUnheard(PendingCall call) {
         long id = call.id();
         Deadline deadline = call.call().deadline();

@@ -31,7 +31,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(Http1ServerHandler.class);
 
     /**
-     * Maximum number of bytes that are read in advance: of body bytes that the call has not consumed, and of pipelined
+     * Maximum number of bytes that are read in advance: body bytes that the call has not consumed, or pipelined
      * requests.
      */
     private static final int READ_AHEAD_BYTES = 64 << 10;
@@ -236,7 +236,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Whether the rest of an answered request is so short that it is read and dropped instead of closing the
+     * Whether the rest of an answered request is so short that the server reads and drops it instead of closing the
      * connection.
      */
     private boolean isRestBearable() {
@@ -306,7 +306,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (current == null) {
-            write(violation); // otherwise the request was already answered, and the invalid bytes belong to its body
+            // if an exchange exists, its request is already answered, and the invalid bytes belong to its body
+            write(violation);
         }
         close();
         connection.violated(violation.getMessage());

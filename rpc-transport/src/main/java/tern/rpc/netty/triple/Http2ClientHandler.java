@@ -103,7 +103,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final Http2Connection.PropertyKey callKey;
     private final Http2Limits limits = new Http2Limits();
     private final PingPace pings = new PingPace();
-    // the calls by the id of their pending call
+    // the calls, by the id of their PendingCall
     private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>();
     private final Queue<OpenCall> waiting = new ArrayDeque<>();
     // the calls whose messages are written with the next flush
@@ -114,7 +114,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private boolean settingsRead; // false until the server has sent the number of permitted streams
     private boolean reading;
     private long unsentBytes;
-    private @Nullable ReceiveWindows windows; // created when more than 4 MiB are unread for the first time
+    private @Nullable ReceiveWindows windows; // created when at least 4 MiB are unread for the first time
 
     private Http2ClientHandler(
             Http2ConnectionDecoder decoder,

@@ -22,7 +22,7 @@ final class Http2Exchange extends HttpExchange {
     private final Http2Stream stream;
 
     /**
-     * The number of bytes by which the headers of the request are counted in the memory for headers. Event loop only.
+     * The size at which the headers of the request are counted in the memory for headers, in bytes. Event loop only.
      */
     private int headBytes;
 

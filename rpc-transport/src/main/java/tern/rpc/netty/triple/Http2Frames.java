@@ -47,14 +47,14 @@ final class Http2Frames {
         out.writeMedium(bytes).writeByte(type).writeByte(flags).writeInt(stream);
     }
 
-    /** Reserves space for the head of a frame. {@link #end} writes the head. */
+    /** Reserves space for a frame header. {@link #end} writes the header. */
     static int begin(ByteBuf out) {
         int start = out.writerIndex();
         out.writeZero(HEAD_BYTES);
         return start;
     }
 
-    /** Writes the head of the frame. The payload consists of all bytes written since {@link #begin}. */
+    /** Writes the frame header. The payload consists of all bytes written since {@link #begin}. */
     static void end(ByteBuf out, int start, int type, int flags, int stream) {
         out.setMedium(start, out.writerIndex() - start - HEAD_BYTES);
         out.setByte(start + 3, type);

@@ -19,8 +19,8 @@ final class Http2Limits {
 
     /**
      * A reset of a call with at most this timeout may mean that the call has timed out. The client measures the timeout
-     * from the sending of the request, and the server from its reading. A busy server may read the request and its
-     * reset together, so the limit on the share of resets ignores these resets.
+     * from the time at which it sends the request, and the server from the time at which it reads the request. A busy
+     * server may read the request and its reset together, so the limit on the share of resets ignores these resets.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 

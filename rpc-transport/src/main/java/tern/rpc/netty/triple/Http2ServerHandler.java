@@ -88,7 +88,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private boolean watching;
     private boolean drainAnnounced;
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
-    private @Nullable ReceiveWindows windows; // created when more than 4 MiB are unread for the first time
+    private @Nullable ReceiveWindows windows; // created when at least 4 MiB are unread for the first time
 
     private Http2ServerHandler(
             Http2ConnectionDecoder decoder,
@@ -282,7 +282,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         gathering.add(exchange);
     }
 
-    /** Whether the windows of stream and connection and the socket accept more bytes. */
+    /** Whether the stream's window, the connection's window and the socket accept more bytes. */
     boolean isWritable(Http2Stream stream) {
         Http2RemoteFlowController windows = encoder().flowController();
         return context().channel().isWritable()
@@ -490,7 +490,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.onStreamError(failed, outbound, cause, error);
     }
 
-    /** Counts a reset that the peer provoked like a reset by the peer. Returns true if the peer exceeds the limit. */
+    /**
+     * Counts a reset by the server that the peer provoked, as if the peer had reset the stream. Returns true if the
+     * peer exceeds the limit.
+     */
     private boolean isProvokedTooOften(ChannelHandlerContext failed) {
         try {
             limits.reset(System.nanoTime(), false);
@@ -586,7 +589,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             end(exchange, endOfStream);
         }
 
-        /** @return the reason why there is no memory for the headers; null if there is */
+        /** @return the reason why the headers cannot be kept in memory; null if they can */
         private @Nullable RpcException hold(Http2Exchange exchange, Http2Headers headers) {
             int bytes = TEXT_FACTOR * blocks.lastBytes() + FIELD_BYTES * headers.size();
             if (bytes < SMALL_HEAD_BYTES) {

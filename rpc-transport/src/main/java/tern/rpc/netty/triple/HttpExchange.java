@@ -173,7 +173,10 @@ abstract class HttpExchange {
         }
     }
 
-    /** Whether the answer is gRPC. Browsers do not read gRPC answers, so these avoid the cost of a further header. */
+    /**
+     * Whether the answer is gRPC. Browsers do not read gRPC answers, so gRPC answers are sent without the additional
+     * header.
+     */
     private static boolean isGrpc(Http2Headers head) {
         return head.get(GrpcHeaders.CONTENT_TYPE) == GrpcHeaders.GRPC;
     }

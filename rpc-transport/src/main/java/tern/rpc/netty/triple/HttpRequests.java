@@ -10,7 +10,7 @@ interface HttpRequests {
      * Called when the headers of a request were read. Runs on the event loop.
      *
      * @param tooManyFields whether the request has more header fields than a server accepts
-     * @param refused the reason why there is no memory for the request; null if there is
+     * @param refused the reason why there is no memory for the request; null if there is memory
      */
     void begin(HttpExchange exchange, boolean tooManyFields, @Nullable RpcException refused);
 

@@ -25,7 +25,7 @@ public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Se
 
     /**
      * Creates settings with all optional features turned off. Browsers send forms and plain text to other sites without
-     * asking the server first, so accepting such bodies would expose it to any web page.
+     * asking the server first. A server that accepts such bodies would therefore be exposed to any web page.
      */
     public static HttpSettings defaults() {
         return new HttpSettings(Cors.off(), false, false);

@@ -61,7 +61,7 @@ final class MessageDeframer {
 
     /**
      * @param maxMessageBytes the maximum size of a payload before decompression
-     * @param kind the kind of message, which selects the property that an error names for this limit
+     * @param kind the kind of the messages; error messages name the property that limits this kind
      */
     MessageDeframer(Framing framing, int maxMessageBytes, MessageKind kind, Receiver receiver) {
         this.framing = framing;

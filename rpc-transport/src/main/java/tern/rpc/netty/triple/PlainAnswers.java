@@ -89,7 +89,7 @@ final class PlainAnswers {
         }
     }
 
-    /** Called after a flush. The socket usually has accepted all bytes by then, so nothing must be reported. */
+    /** Called after a flush. Reports the bytes that the socket has not accepted; usually there are none. */
     void flushed() {
         if (waiting > told) {
             tell();

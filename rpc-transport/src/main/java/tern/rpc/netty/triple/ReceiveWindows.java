@@ -52,9 +52,9 @@ final class ReceiveWindows {
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The same fraction for an enlarged window, which is therefore updated after a sixteenth of it is consumed. Unread
-     * bytes occupy most of an enlarged window, so an update at half of its size would never be sent and all streams
-     * would stop.
+     * The fraction for an enlarged window. The peer gets a window update after a sixteenth of an enlarged window is
+     * consumed. Unread bytes occupy most of an enlarged window, so an update at half of its size would never be sent
+     * and all streams would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 
@@ -147,8 +147,8 @@ final class ReceiveWindows {
     }
 
     /**
-     * Sends a window update for a stream if one is due. It may be, because the window was made smaller than the number
-     * of bytes that were already consumed.
+     * Sends a window update for a stream if one is due. The window may have become smaller than the number of bytes
+     * that were consumed since the last update.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

@@ -102,7 +102,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return headers;
     }
 
-    /** The size of the last block on the wire, in bytes. */
+    /** The encoded size of the last block, in bytes. */
     int lastBytes() {
         return lastBytes;
     }

@@ -35,7 +35,8 @@ final class StreamCall extends ClientCall {
     /** A stream is ready for the next message while fewer bytes than this are unsent (docs/wire-protocol.md 3.10). */
     private static final long READY_BYTES = 32 << 10;
 
-    private final AtomicLong unsentBytes = new AtomicLong(); // any thread accesses this field
+    // number of bytes that wait to be sent; any thread accesses this field
+    private final AtomicLong unsentBytes = new AtomicLong();
     // messages that wait until the stream is opened
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
     // messages that the current pass over the connection's write queue has found

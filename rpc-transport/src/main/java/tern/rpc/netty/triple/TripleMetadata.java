@@ -22,8 +22,8 @@ final class TripleMetadata {
     private static final String BINARY = "-bin";
 
     /**
-     * The header that contains the name of the calling application. The constant below is the name of this value in the
-     * metadata, which is the same as on the dubbo protocol.
+     * The header that contains the name of the calling application. In the metadata, this value has the same name as on
+     * the dubbo protocol.
      */
     private static final String CONSUMER = "tri-consumer-appname";
 

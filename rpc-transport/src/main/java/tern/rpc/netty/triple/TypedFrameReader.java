@@ -14,9 +14,7 @@ import io.netty.handler.codec.http2.Http2HeadersDecoder;
  */
 final class TypedFrameReader extends DefaultHttp2FrameReader {
 
-    /**
-     * The length of a frame's head. The constant below is the position of the frame type in the head (RFC 9113, 4.1).
-     */
+    /** The length of a frame header (RFC 9113, 4.1). */
     private static final int HEAD_BYTES = 9;
 
     private static final int TYPE = 3;
@@ -68,7 +66,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
             }
             if (!complete) {
                 headRead =
-                        // Netty consumes the head of a frame at once, and the payload when it is complete
+                        // Netty consumes the header of a frame at once, and the payload when it is complete
                         input.readerIndex() == payload;
                 return;
             }

@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts the answers on one HTTP/2 connection that the client has not read. A client can make them accumulate by a zero
- * window (docs/limits.md). Confined to the event loop.
+ * Counts the answers on one HTTP/2 connection that the client has not read. A client that keeps its flow-control window
+ * at zero makes them accumulate (docs/limits.md). Confined to the event loop.
  */
 final class UnreadAnswers {
 

@@ -21,14 +21,15 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Limits the heap allocation of a small call on both sides together. The limit is about 1.5 times the measured value.
+ * Limits the heap memory that a small call allocates on client and server together. The limit is about 1.5 times the
+ * measured value.
  */
 class BytesPerDubboCallTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int CALLS = 5_000;
 
-    /** The smallest possible call. */
+    /** A service whose call is as small as possible. */
     public interface Exists {
         boolean exists(String id);
     }
@@ -51,7 +52,8 @@ class BytesPerDubboCallTest {
                             Exists.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", server.port()))))
                     .check(true)
                     .build());
-            ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED); // its records are larger than a call
+            // the leak detector's records would be larger than a call
+            ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
             call(service); // the first calls create shared objects
 
             long before = allocated();
@@ -74,7 +76,7 @@ class BytesPerDubboCallTest {
         assertThat(found).isEqualTo(CALLS);
     }
 
-    /** Returns the bytes allocated by the threads that take part in calls. */
+    /** Returns the number of bytes allocated by the threads that take part in calls. */
     private static long allocated() {
         long sum = 0;
         for (Thread thread : Thread.getAllStackTraces().keySet()) {

@@ -39,7 +39,10 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
 
-/** Tests the life cycle of connections: opened, lost, reopened, shared, replaced, drained and full. */
+/**
+ * Tests the life cycle of connections: how they are opened, lost, reopened, shared, replaced and drained, and what
+ * happens when they are full.
+ */
 @Timeout(60)
 class ConnectionTest {
 
@@ -52,7 +55,7 @@ class ConnectionTest {
         sides.close();
     }
 
-    /** Client settings. Some tests change them. */
+    /** The client settings of a test, with values that a test may change. */
     private static final class Limits {
         Duration connectTimeout = Duration.ofSeconds(30);
         Duration reconnectMin = Duration.ofMillis(20);
@@ -91,7 +94,7 @@ class ConnectionTest {
         return future.get(30, TimeUnit.SECONDS);
     }
 
-    /** Answers a call of {@code echo} with "hello". */
+    /** Answers a call of {@code echo} with the text "hello". */
     private static void answer(RawSocket socket, RawFrame request) {
         socket.send(Fixtures.frame("dubbo/echo.response.bin").withId(request.id()));
     }
@@ -192,7 +195,8 @@ class ConnectionTest {
     }
 
     /**
-     * A load balancer accepts connections even after its server has stopped. So does Apache Dubbo during its shutdown.
+     * Tests a peer that accepts connections although its server has stopped, as a load balancer does, and as Apache
+     * Dubbo does during its shutdown.
      */
     @Test
     void callSurvivesAConnectionThatIsAcceptedForAServerThatHasLeft() throws Exception {
@@ -227,7 +231,7 @@ class ConnectionTest {
             Future<RpcException> call = failing(() -> service.echo("x"));
             Await.until("it waits", () -> only(client).inFlight() == 1);
 
-            first.read(); // an unread heartbeat would turn the close into a reset
+            first.read(); // reads the heartbeat, because unread bytes would turn the close into a reset
             first.close();
             RawSocket second = server.next();
             second.read();
@@ -362,7 +366,8 @@ class ConnectionTest {
     @Test
     void silentServerWithAWaitingCallIsDisconnectedSooner() throws Exception {
         Limits limits = new Limits();
-        limits.probeAfter = Duration.ofSeconds(2); // the call is registered slightly before its request is queued
+        // long, because the call is registered slightly before its request is queued
+        limits.probeAfter = Duration.ofSeconds(2);
         limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
             GreetService service = Sides.refer(sides.client(limits.settings()), reference -> {}, server.endpoint());
@@ -384,7 +389,7 @@ class ConnectionTest {
                 limits -> new ServerTransportSettings(
                         null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
-        for (int i = 0; i < 2; i++) { // the second heartbeat is due after the server has been idle for some time
+        for (int i = 0; i < 2; i++) { // the second heartbeat is sent when the server has been idle for some time
             try (RawSocket socket = RawSocket.connect(server.port());
                     RawSocket silent = RawSocket.connect(server.port())) {
                 socket.send(RawFrame.heartbeat(1));
@@ -477,7 +482,7 @@ class ConnectionTest {
         try (RawServer server = RawServer.start()) {
             RpcClient client = sides.client(limits.settings());
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
-            server.next(); // a connection that reads nothing
+            server.next(); // accepts the connection but reads nothing
             byte[] large = new byte[7 << 20];
             List<Future<RpcException>> calls = new ArrayList<>();
             Await.until("more than is allowed waits to be sent", () -> {
@@ -576,7 +581,7 @@ class ConnectionTest {
         assertThat(((RpcException) later).wasExecuted()).isNotEqualTo(Executed.NO);
     }
 
-    /** The leak check after this class would detect an unreleased answer. */
+    /** Tests that the answer is released. The leak check after this class detects an unreleased answer. */
     @Test
     void answerForACallerThatWasInterruptedIsReleased() throws Exception {
         try (RawServer server = RawServer.start()) {

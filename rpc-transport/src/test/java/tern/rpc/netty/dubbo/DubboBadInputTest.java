@@ -44,7 +44,10 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 
-/** Tests bytes that no correct peer sends. In every case a second, correct connection works before and afterwards. */
+/**
+ * Tests bytes that no correct peer sends. In every case, a second connection with correct requests must work before and
+ * afterwards.
+ */
 @Timeout(120)
 class DubboBadInputTest {
 
@@ -204,7 +207,8 @@ class DubboBadInputTest {
     @Test
     void requestOfTheGreatestAllowedLengthIsRead() {
         try (RawSocket socket = connect()) {
-            byte[] body = Arrays.copyOf(GOOD_REQUEST.body(), MAX_BYTES); // bytes after the attachments are not read
+            // the server does not read the bytes after the attachments
+            byte[] body = Arrays.copyOf(GOOD_REQUEST.body(), MAX_BYTES);
             socket.send(new RawFrame(RawFrame.TWO_WAY, 0, 1, body));
 
             assertThat(socket.read()).isEqualTo(GOOD_ANSWER.withId(1));
@@ -232,7 +236,7 @@ class DubboBadInputTest {
         }
     }
 
-    /** Collects the frames that the decoder emits. */
+    /** A decoder that collects the decoded frames. */
     private static final class Collecting extends DubboFrameDecoder {
         private final List<RawFrame> frames = new ArrayList<>();
         private int broken;
@@ -315,7 +319,8 @@ class DubboBadInputTest {
     @Test
     void eventsThatAreLongOrUnknownDoNoHarm() {
         try (RawSocket socket = connect()) {
-            socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 1, new byte[14])); // too short, so the frame is ignored
+            // the event is too short to be rejected, so the server ignores it
+            socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 1, new byte[14]));
             socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 2, new byte[15]));
             RawFrame answer = socket.read();
             assertThat(answer.id()).isEqualTo(2);
@@ -385,7 +390,8 @@ class DubboBadInputTest {
                     socket.read(id -> id == -7);
                 }
                 if (i % 100 == 99) {
-                    socket.send(damagedHeader(random)); // the following bytes may be read as the body of this frame
+                    // the server may read the following bytes as the body of this frame
+                    socket.send(damagedHeader(random));
                     socket.close();
                     socket = connect();
                 }
@@ -397,7 +403,7 @@ class DubboBadInputTest {
         socket.close();
     }
 
-    /** Returns a valid request with some damage, or sometimes random bytes. */
+    /** Returns a valid request with some damage, or occasionally random bytes. */
     private static byte[] randomFrame(Random random, int number) {
         byte[] body = GOOD_REQUEST.body().clone();
         switch (random.nextInt(4)) {
@@ -523,7 +529,7 @@ class DubboBadInputTest {
                         deaf.send(large);
                     }
                 } catch (UncheckedIOException closed) {
-                    return; // closed at the end of the test
+                    return; // the test has closed the connection at its end
                 }
             });
             for (int i = 0; i < 200; i++) {
@@ -534,7 +540,7 @@ class DubboBadInputTest {
         }
     }
 
-    // Attacks of a server on a client
+    // Attacks by a server on a client
 
     private GreetService client(RawServer raw, int maxMessageBytes) {
         return Sides.refer(

@@ -63,7 +63,7 @@ import tern.rpc.transport.GenericException;
 @Timeout(120)
 class DubboFixturesTest {
 
-    /** Placeholder for the id of the request in the answers of the scripted server. */
+    /** The id in the answers of the scripted server, which is replaced with the id of the request. */
     private static final long SCRIPTED_ID = 0x0102030405060708L;
 
     private static final int OK = 20;
@@ -96,19 +96,19 @@ class DubboFixturesTest {
         assertThat(served).isEqualTo(Fixtures.names("dubbo", ".request.bin"));
 
         TreeSet<String> answered = new TreeSet<>(Fixtures.names("dubbo", ".request.bin"));
-        answered.remove("oneway"); // a one-way call has no answer
+        answered.remove("oneway"); // the server does not answer a one-way call
         assertThat(answered).isEqualTo(Fixtures.names("dubbo", ".response.bin"));
         assertThat(Fixtures.names("dubbo", ".s2c.bin")).containsExactly("readonly-event.on-shutdown");
 
         assertThat(PROBES.keySet()).isEqualTo(Fixtures.names("dubbo-probe", ".request.bin"));
         TreeSet<String> scripted = new TreeSet<>(Fixtures.names("fake-server", ".reply.bin"));
-        scripted.removeIf(name -> name.startsWith("tri-")); // covered by the tests of Triple
+        scripted.removeIf(name -> name.startsWith("tri-")); // the tests of Triple use these files
         assertThat(new TreeSet<>(SCRIPTED.keySet())).isEqualTo(scripted);
     }
 
     // Calls, in both directions
 
-    /** One captured call: code that makes it with Tern's client, and the result that the caller gets. */
+    /** A captured call: code that makes the same call with Tern's client, and the result that the caller must get. */
     private record Call(Caller caller, Object expected) {
         static Call of(Caller caller, Object expected) {
             return new Call(caller, expected);
@@ -123,7 +123,7 @@ class DubboFixturesTest {
 
     private static final Map<String, Call> CALLS = new LinkedHashMap<>();
 
-    /** Represents null in tables. */
+    /** Represents null in maps that do not permit it. */
     private static final Object NULL = "null";
 
     static {
@@ -177,7 +177,7 @@ class DubboFixturesTest {
                 .header("trace-id", "abc-123")
                 .header("CamelKey", "CamelVal")
                 .header("bytes", new byte[] {1, 2, -1})
-                .header("num", "7") // captured as a number; Tern sends text or bytes
+                .header("num", "7") // the captured request has a number here, but Tern can send only text or bytes
                 .onResponseHeaders(seen::set)
                 .on(service)
                 .echo("att");
@@ -210,13 +210,13 @@ class DubboFixturesTest {
         return map;
     }
 
-    /** Checks a provider's answer to a captured request that need not equal the captured answer. */
+    /** Checks the answer of Tern's server to a captured request. The answer may differ from the captured one. */
     @FunctionalInterface
     private interface Judge {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** Requests that Tern's client never makes, each with a check of the provider's answer. */
+    /** Captured requests that Tern's client never makes, each with a check of the answer of Tern's server. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),
@@ -224,9 +224,11 @@ class DubboFixturesTest {
             "generic-exception", DubboFixturesTest::isGenericException,
             "generic-nomethod", answer -> isRefused(answer, DubboStatus.SERVICE_NOT_FOUND, "nope"));
 
-    /** Calls whose answer intentionally differs from Dubbo's, each with a check of the answer. */
+    /**
+     * Captured calls for which Tern's answer intentionally differs from Dubbo's, each with a check of Tern's answer.
+     */
     private static final Map<String, Judge> ANSWERED_OTHERWISE = Map.of(
-            // The stack trace is empty.
+            // Tern sends an empty stack trace.
             "exception-checked",
             answer ->
                     assertThat(failure(answer)).isInstanceOf(BizException.class).hasMessage("biz:x"),
@@ -234,13 +236,13 @@ class DubboFixturesTest {
             answer -> assertThat(failure(answer))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("bad:x"),
-            // The order of the attachments differs.
+            // Tern sends the attachments in a different order.
             "attachments",
             DubboFixturesTest::hasAttachments,
             // Tern answers when the deadline passes. Dubbo answers later, with the result.
             "timeout",
             answer -> isRefused(answer, DubboStatus.SERVER_TIMEOUT, "DEADLINE_EXCEEDED"),
-            // Dubbo answers BAD_REQUEST.
+            // Dubbo answers with status BAD_REQUEST.
             "notfound-service",
             answer -> isRefused(answer, DubboStatus.SERVICE_NOT_FOUND, SERVICE + ":9.9.9", "g1/" + SERVICE + ":1.2.3"));
 
@@ -273,7 +275,7 @@ class DubboFixturesTest {
         }
     }
 
-    /** Checks that the server sends nothing before its answer to this heartbeat. */
+    /** Checks that the server sends nothing before its answer to a heartbeat. */
     private static void assertStaysSilent(RawSocket socket) {
         socket.send(RawFrame.heartbeat(4711));
         assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(4711));
@@ -344,7 +346,7 @@ class DubboFixturesTest {
         return CALLS.keySet().stream().map(name -> DynamicTest.dynamicTest(name, () -> exchange(name)));
     }
 
-    /** Makes the call against a server that replays the captured answer. */
+    /** Makes the call with Tern's client against a server that replays the captured answer. */
     private static void exchange(String name) throws Exception {
         RawFrame captured = Fixtures.frame("dubbo/" + name + ".request.bin");
         try (RawServer server = RawServer.start();
@@ -398,8 +400,8 @@ class DubboFixturesTest {
     }
 
     /**
-     * Compares everything except the id, the order of the attachments, and the timeout. Tern sends the remaining time
-     * as the timeout.
+     * Compares everything except the id, the order of the attachments, and the timeout. The timeout differs because
+     * Tern sends the remaining time.
      */
     private static void assertSameRequest(RawFrame request, RawFrame captured) throws IOException {
         assertThat(request.flags()).isEqualTo(captured.flags());
@@ -420,7 +422,7 @@ class DubboFixturesTest {
         return HexFormat.of().formatHex(body, 0, Math.min(length, body.length));
     }
 
-    /** Returns the offset of the map at the end of the body. */
+    /** Returns the offset of the attachments, which are a map at the end of the body. */
     private static int attachments(byte[] body) {
         for (int i = 0; i < body.length; i++) {
             if (body[i] == 'H' && i + 5 < body.length && new String(body, i + 1, 5, US_ASCII).equals("\4path")) {
@@ -509,9 +511,9 @@ class DubboFixturesTest {
         }
     }
 
-    // Hand-made requests, one byte at a time
+    // Hand-written requests, one byte at a time
 
-    /** Checks the reaction to a probe. */
+    /** Checks how the server reacts to a hand-written request. */
     @FunctionalInterface
     private interface Probe {
         void judge(String name, RawSocket socket) throws Exception;
@@ -622,7 +624,7 @@ class DubboFixturesTest {
 
     // Answers of a scripted server
 
-    /** Answers by name; null for a script that closes the connection. */
+    /** The expected results by script name; null for a script that closes the connection. */
     private static final Map<String, Object> SCRIPTED = new LinkedHashMap<>();
 
     static {

@@ -49,7 +49,7 @@ class DubboFrameDecoderTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 100, 4_095, 4_096, 5_000, 16 << 10, 64 << 10, 1 << 20})
     void framesOfAllSizesArePutTogetherFromReadsOfAnySize(int size) {
-        int part = size < 100 ? 20 : 1; // small pieces need many reads, so a part of the input is enough
+        int part = size < 100 ? 20 : 1; // small pieces need many reads, so only a part of the input is used
         List<byte[]> sent =
                 List.of(body(51_200 / part), body(3), body(200_000 / part), body(0), body(70_000 / part), body(120));
 
@@ -108,7 +108,7 @@ class DubboFrameDecoderTest {
         unlimited.finishAndReleaseAll();
     }
 
-    /** @return the buffers that the decoder read */
+    /** @return the buffers that were passed to the decoder */
     private List<ByteBuf> send(List<byte[]> sent, int size) {
         ByteBuf stream = Unpooled.buffer();
         for (byte[] body : sent) {

@@ -27,14 +27,14 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 import tern.rpc.transport.GenericException;
 
-/** Figure R1 of docs/figures/promises.md for frames and bodies of the dubbo protocol, at a server and at a client. */
+/** Figure R1 of docs/figures/promises.md for frames and bodies of the dubbo protocol, on a server and on a client. */
 @Timeout(3_600)
 public class DubboFuzzTest {
 
     private static final short MAGIC = (short) 0xDABB;
     private static final int ID_OFFSET = 4;
 
-    /** Divisor of the number of inputs, because an input for a client costs several calls. */
+    /** The number of inputs is divided by this number, because each input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final DubboProtocol protocol = new DubboProtocol(
@@ -43,7 +43,7 @@ public class DubboFuzzTest {
                     .build(),
             0);
 
-    /** Fuzzes the frames that a server reads. */
+    /** Fuzzes the frames that a server receives. */
     public static FuzzTarget target() {
         EmbeddedServer server = new DubboFuzzTest().server();
         return new FuzzTarget(requests(), server::feed, server);
@@ -95,7 +95,7 @@ public class DubboFuzzTest {
                 Runnable::run);
     }
 
-    /** Replaces small ids in frame headers by the id of the call that has this number. */
+    /** Replaces each small id in the frame headers of the input with the id of the call that has this number. */
     private static byte[] numbered(byte[] input, long firstId) {
         ByteBuffer bytes = ByteBuffer.wrap(input.clone());
         for (int at = 0; at + RawFrame.HEADER_BYTES <= input.length; at++) {
@@ -110,8 +110,8 @@ public class DubboFuzzTest {
     }
 
     /**
-     * Returns answers of real and scripted servers. Each is sent to every call in turn, to the call that accepts all of
-     * them, and to several calls.
+     * Returns inputs made from the answers of real and scripted servers. Each answer occurs several times: addressed to
+     * one of the calls in turn, to the call that accepts every answer, and to several calls.
      */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();

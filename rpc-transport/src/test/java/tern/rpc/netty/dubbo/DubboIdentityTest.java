@@ -60,8 +60,8 @@ class DubboIdentityTest extends IdentityContractTest {
     }
 
     /**
-     * The health service needs no token. A call to it must not reach another service by naming that service as its
-     * path.
+     * Tests that a call to the health service, which needs no token, cannot reach another service by using the name of
+     * that service as its path.
      */
     @Test
     void openServiceIsNoWayIntoAnother() {

@@ -19,7 +19,7 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 import tern.rpc.transport.TransportContractTest;
 
-/** Runs the transport contract with TLS and certificates on both sides. */
+/** Runs the transport contract with TLS, where both sides have a certificate. */
 class DubboTlsContractTest extends TransportContractTest {
 
     private static final EventLoops LOOPS = EventLoops.start(2);

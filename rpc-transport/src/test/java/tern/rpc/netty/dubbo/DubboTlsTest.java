@@ -61,7 +61,7 @@ import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 
-/** Tests which peers TLS accepts and rejects, and the messages that they get. */
+/** Tests which peers TLS accepts and refuses, and which messages the refused peers get. */
 @Timeout(60)
 class DubboTlsTest {
 
@@ -277,14 +277,14 @@ class DubboTlsTest {
         return sides.serve(limits -> limits.withTls(() -> tls, false), settings -> settings.filter(filter));
     }
 
-    /** Java no longer supports this version of TLS, so the test sends the bytes itself. */
+    /** Tests a client with TLS 1.1. Java no longer supports this version, so the test sends the bytes itself. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void tls11IsRefusedByAnAlert(boolean byteByByte) {
         RpcServer server = serve(ofServer());
         byte[] hello = ByteBuffer.allocate(50)
                 .put(new byte[] {0x16, 3, 1, 0, 45, 1, 0, 0, 41, 3, 2})
-                .position(43) // after the random bytes
+                .position(43) // the position after the random bytes
                 .put(new byte[] {0, 0, 2, (byte) 0xC0, 9, 1, 0})
                 .array();
         try (RawSocket socket = RawSocket.connect(server.port())) {
@@ -488,7 +488,8 @@ class DubboTlsTest {
             ClientConnection connection = client.connections().get(0);
 
             RawSocket first = server.next();
-            first.readFully(ByteBuffer.wrap(first.readFully(5)).getShort(3)); // unread bytes would reset the connection
+            // reads all bytes, because unread bytes would turn the close into a reset
+            first.readFully(ByteBuffer.wrap(first.readFully(5)).getShort(3));
             first.close();
             Await.until(
                     "the first was refused",
@@ -538,7 +539,7 @@ class DubboTlsTest {
         }
     }
 
-    /** Java's sockets do not report a connection that ends without close_notify, so the peer uses Netty. */
+    /** Uses a Netty client, because Java's sockets do not report a connection that ends without close_notify. */
     @Test
     void peerThatBreaksTheProtocolInsideTlsReadsWhyAndTheNoticeOfTheEnd() throws Exception {
         RpcServer server = serve(ofServer());

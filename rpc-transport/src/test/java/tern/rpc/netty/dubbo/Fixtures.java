@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import tern.rpc.netty.peer.RawFrame;
 
-/** Reads the captured bytes. */
+/** Reads the files with captured bytes. */
 final class Fixtures {
 
     private Fixtures() {}
@@ -43,7 +43,7 @@ final class Fixtures {
         return frames;
     }
 
-    /** Returns the names of a folder's files with this suffix, without the suffix. */
+    /** Returns the names of the files in a folder that have the given ending, without this ending. */
     static Set<String> names(String folder, String ending) {
         try (Stream<Path> files = Files.list(root().resolve(folder))) {
             return files.map(file -> file.getFileName().toString())

@@ -27,7 +27,7 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Fuzz;
 
-/** Figures R2, R3 and R4 of docs/figures/promises.md over the dubbo protocol. */
+/** Figures R2, R3 and R4 of docs/figures/promises.md, for the dubbo protocol. */
 @Timeout(3_600)
 class HostilePeersTest {
 
@@ -66,7 +66,7 @@ class HostilePeersTest {
         body.writeBytes(ascii.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** Returns a call of {@code types} with an encoded argument. */
+    /** Returns a request frame that calls {@code types} with an encoded argument. */
     private static RawFrame call(long id, byte[] argument) {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         for (String part : List.of("2.0.2", GreetService.class.getName(), "0.0.0", "types", "Ljava/lang/Object;")) {
@@ -102,9 +102,10 @@ class HostilePeersTest {
     }
 
     /**
-     * R3: some connections announce the largest message and send half a MiB of it; others repeatedly send decompression
-     * bombs. The server may hold at most the number of bytes that they sent. With many connections, the bound is the
-     * budget of all inbound bytes. {@code -Dtern.attackers=2000} sets the number of connections.
+     * Figure R3. A quarter of the connections announce a message of the maximum size and send half a MiB of it. The
+     * other connections repeatedly send decompression bombs. The server may hold at most the number of bytes that the
+     * connections have sent; with many connections, at most the memory budget for requests.
+     * {@code -Dtern.attackers=2000} sets the number of connections.
      */
     @Test
     @Tag("figures")
@@ -143,7 +144,7 @@ class HostilePeersTest {
         assertThat(most).isLessThanOrEqualTo(allowed);
     }
 
-    /** R4: a frame that is not a call must be answered, or must close the connection at once. */
+    /** Figure R4. The server must answer a frame that is not a valid call, or close the connection, at once. */
     @Test
     @Tag("figures")
     void hostileFramesAreAnsweredOrClosedAtOnce() {
@@ -162,7 +163,7 @@ class HostilePeersTest {
         for (byte[] bomb : Bombs.all(1 << 12).values()) {
             frames.add(call(1, bomb).bytes());
         }
-        for (int round = 0; round < 3; round++) { // the first two rounds are a warm-up
+        for (int round = 0; round < 3; round++) { // the first two rounds only warm up the JVM
             long worst =
                     frames.stream().mapToLong(this::nanosUntilAnswered).max().orElseThrow();
             if (round == 2) {
@@ -180,15 +181,15 @@ class HostilePeersTest {
             try {
                 socket.send(bytes).readFully(1);
             } catch (UncheckedIOException closed) {
-                // a closed connection is also accepted
+                // a closed connection is also allowed
             }
             return System.nanoTime() - began;
         }
     }
 
     /**
-     * R4 in full: the server still serves calls after random frames. {@code -Dtern.frames=1000000} sets the number of
-     * frames.
+     * Figure R4 with random frames: the server must still serve calls afterwards. {@code -Dtern.frames=1000000} sets
+     * the number of frames.
      */
     @Test
     @Tag("figures")

@@ -24,13 +24,13 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Token;
 
-/** Tests the memory for requests that are incomplete or wait for a worker. */
+/** Tests the memory budget for requests that are incomplete or wait for a worker. */
 class InboundBudgetTest {
 
     private static final int MESSAGE = 512 << 10;
     private static final int BUDGET = 1 << 20;
 
-    /** Bytes that one read of a connection may add before the budget is checked. */
+    /** Number of bytes by which one read of a connection may exceed the budget before the budget is checked. */
     private static final int ONE_READ = 64 << 10;
 
     private static final RawFrame GOOD = Fixtures.frame("dubbo/echo.request.bin");
@@ -55,7 +55,7 @@ class InboundBudgetTest {
         return (long) registry.get(RpcMeter.SERVER_INBOUND.key()).gauge().value();
     }
 
-    /** Returns a request with an invalid body. The server answers it with an error. */
+    /** Returns a request with an invalid body, which the server answers with an error. */
     private static byte[] request(int id) {
         byte[] request =
                 Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, id, MESSAGE), RawFrame.HEADER_BYTES + MESSAGE);
@@ -151,7 +151,8 @@ class InboundBudgetTest {
     }
 
     /**
-     * A client with a token must be served while many clients without a token use up their shared part of the budget.
+     * Tests that a client with a token is served while many clients without a token use up their common part of the
+     * budget.
      */
     @Test
     void strangersShareASmallPartOfTheBudget() {

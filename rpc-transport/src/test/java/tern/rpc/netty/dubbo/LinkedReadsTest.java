@@ -8,7 +8,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import org.junit.jupiter.api.Test;
 
-/** Tests the memory that an incomplete frame keeps. */
+/** Tests how much memory an incomplete frame occupies. */
 class LinkedReadsTest {
 
     private static final int LARGE = 64 << 10;

@@ -35,7 +35,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Counts executions of calls when providers refuse, fail or answer late (figures R10 and R11 of
+ * Counts how often calls are executed when providers refuse them, fail or answer late (figures R10 and R11 of
  * docs/figures/promises.md).
  */
 class OverloadCountsTest {
@@ -48,10 +48,10 @@ class OverloadCountsTest {
     /** A service for the tests. */
     public interface Orders {
 
-        /** Must not run twice. */
+        /** A method that must not run twice for the same call. */
         int place(int id);
 
-        /** May run twice. */
+        /** A method that may run twice for the same call. */
         @RpcMethod(idempotent = true)
         int find(int id);
     }
@@ -68,7 +68,7 @@ class OverloadCountsTest {
         public int place(int id) {
             runs.computeIfAbsent(id, unseen -> new AtomicInteger()).incrementAndGet();
             if (id % 100 == 0) {
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60)); // longer than the deadline
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60)); // longer than the deadline of the call
             } else if (id % 7 == 0) {
                 throw new RpcException(StatusCode.UNAVAILABLE, "a service of its own refused");
             } else {
@@ -126,9 +126,7 @@ class OverloadCountsTest {
         void with(int id);
     }
 
-    /**
-     * @return the number of failed calls
-     */
+    /** @return the number of calls that failed */
     private int call(Call call) throws Exception {
         AtomicInteger failed = new AtomicInteger();
         AtomicInteger next = new AtomicInteger();
@@ -177,11 +175,12 @@ class OverloadCountsTest {
         System.out.printf("R10 load with retries when all fail: %.3f of that without%n", added);
         assertThat(failed).isEqualTo(CALLS);
         assertThat(attempts.get())
-                // at most 30 retries in a window with few calls, and one probe per second and provider
+                // allows at most 30 retries in a window with few calls, and one probe per second for each of the two
+                // providers
                 .isLessThanOrEqualTo((int) (CALLS * 1.1 + 30 * (seconds / 10) + 2 * (seconds + 1)));
     }
 
-    /** Starts a server that fails each call in a way that allows a retry of idempotent calls. */
+    /** Starts a server that fails each call with a status after which idempotent calls are retried. */
     private Endpoint failing(AtomicInteger attempts) {
         RpcServer server = RpcServer.builder(ResourceLedger.watch(
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(protocol))))

@@ -34,14 +34,14 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figures R8, R9 and R27 of docs/figures/promises.md, with a method that needs 10 ms of CPU time. Callers and server
- * share the machine, and the bounds allow for other processes on it.
+ * Figures R8, R9 and R27 of docs/figures/promises.md, with a method that uses 10 ms of CPU time. Callers and server run
+ * on the same machine, and the limits allow for other processes on it.
  */
 @Tag("figures")
 class OverloadFiguresTest {
 
     private static final long BURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    /** Time in which a server with 200 threads finds out that it can use only a tenth of them. */
+    /** Time that a server with 200 threads needs to find out that only a tenth of them can work at the same time. */
     private static final int SETTLING_SECONDS = 10;
 
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
@@ -74,11 +74,12 @@ class OverloadFiguresTest {
         }
     }
 
-    /** The results of one caller in a period. */
+    /** The results of one caller in one period. */
     private static final class Result {
 
         private final AtomicInteger sent = new AtomicInteger();
-        private final Queue<Long> answered = new ConcurrentLinkedQueue<>(); // nanoseconds of each call
+        // the latency of each answered call in nanoseconds
+        private final Queue<Long> answered = new ConcurrentLinkedQueue<>();
 
         double perSecond(double seconds) {
             return answered.size() / seconds;
@@ -128,7 +129,7 @@ class OverloadFiguresTest {
                         .build());
     }
 
-    /** Makes calls at this rate, regardless of their results. */
+    /** Makes calls at the given rate, regardless of their results. */
     private static Result load(Work work, double perSecond, double seconds) {
         Result result = new Result();
         long began = System.nanoTime();
@@ -151,7 +152,7 @@ class OverloadFiguresTest {
         }
     }
 
-    /** Returns the throughput that the same number of callers reach if each waits for its answers. */
+    /** Returns the throughput that the same number of callers reach if each caller waits for every answer. */
     private static double peak(Work work, double seconds) throws InterruptedException {
         AtomicInteger answered = new AtomicInteger();
         long end = System.nanoTime() + (long) (seconds * 1e9);
@@ -216,7 +217,7 @@ class OverloadFiguresTest {
         assertThat(flooded.p99Millis()).isLessThan(4 * quiet.p99Millis() + 100); // the promised value is a factor of 2
     }
 
-    /** Makes calls by all callers, with this rate in total. */
+    /** Makes calls with all callers, at the given total rate. */
     private static Result others(List<Work> others, double perSecond, double seconds) throws InterruptedException {
         Result all = new Result();
         List<Thread> threads = others.stream()

@@ -23,7 +23,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.ServerTransport;
 
-/** Clients and servers of the dubbo protocol for tests, closed in reverse order. */
+/** Clients and servers of the dubbo protocol for tests. They are closed in reverse order. */
 final class Sides implements AutoCloseable {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -41,7 +41,10 @@ final class Sides implements AutoCloseable {
         return protocol;
     }
 
-    /** Exports the captured service twice: without group and version, and as {@code g1} in version 1.2.3. */
+    /**
+     * Starts a server that exports the captured service twice: without group and version, and with group {@code g1} and
+     * version 1.2.3.
+     */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {
         ServerTransport transport = ResourceLedger.watch(
                 new NettyServerTransport(limits.apply(ServerTransportSettings.onPort(0)), loops, List.of(protocol)));

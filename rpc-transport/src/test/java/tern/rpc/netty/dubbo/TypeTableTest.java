@@ -75,9 +75,9 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figure R30: checks which kinds of types arrive unchanged as argument and as result, between two sides with Tern, and
- * between Tern and a real Dubbo in both directions. The table is part of docs/types.md. {@code -Dregenerate=true}
- * rewrites it.
+ * Figure R30: checks which kinds of types arrive unchanged as argument and as result, between two Tern peers, and
+ * between Tern and a real Dubbo in both directions. The table of results is part of docs/types.md.
+ * {@code -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {
@@ -87,7 +87,7 @@ class TypeTableTest {
 
     private static final String ALLOW_LIST = "needs Dubbo's own allow-list";
 
-    /** Types that Dubbo's reader changes, regardless of its allow-list. */
+    /** The types that Dubbo's decoder changes, whatever its allow-list contains. */
     private static final Map<String, String> MISREAD = Map.of(
             "byLevel", "it reads a `HashMap`",
             "deque", "it reads an `ArrayList`",
@@ -96,8 +96,8 @@ class TypeTableTest {
             "unlisted", "it does not read a record where an interface is declared");
 
     /**
-     * Types that are not tested, because Dubbo's reader stores eight bytes into a float field and overwrites the memory
-     * after it.
+     * The types that are not tested with Dubbo, because Dubbo's decoder stores eight bytes into a float field and
+     * thereby overwrites the memory after the field.
      */
     private static final Set<String> DAMAGES = Set.of("floating");
 
@@ -113,7 +113,7 @@ class TypeTableTest {
     private static Peer asDelivered;
     private static Peer allowing;
 
-    /** A Dubbo provider and consumer. */
+    /** A Dubbo provider together with a Dubbo consumer. */
     private static final class Peer {
         private final Recording target = new Recording();
         private final DubboPeer dubbo;
@@ -330,7 +330,10 @@ class TypeTableTest {
         return values;
     }
 
-    /** Returns a comparable form of a value whose {@code equals} is insufficient, or whose class changes in transit. */
+    /**
+     * Returns a comparable representation of a value whose {@code equals} is insufficient, or whose class changes
+     * during transmission.
+     */
     private static @Nullable Object seenAs(@Nullable Object value) {
         if (value instanceof StringBuilder || value instanceof AtomicLong) {
             return value.getClass().getSimpleName() + " " + value;
@@ -355,9 +358,9 @@ class TypeTableTest {
     }
 
     /**
-     * Calls the method for a kind of type.
+     * Calls the method for one kind of type.
      *
-     * @return null if argument and result arrived unchanged, otherwise a description of the error
+     * @return null if argument and result arrived unchanged; otherwise a description of the difference
      */
     private static @Nullable String call(String shape, TypeService caller, Recording target) {
         Method method = Arrays.stream(TypeService.class.getMethods())

@@ -24,7 +24,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Unread answers on many connections must not fill the memory of a server. */
+/** Tests that unread answers on many connections do not fill the memory of a server. */
 @Timeout(120)
 class UnreadDubboAnswersTest {
 
@@ -32,7 +32,10 @@ class UnreadDubboAnswersTest {
     private static final int CONNECTIONS = 40;
     private static final int CALLS = 20;
 
-    /** Connections that do not read are closed at this size, a quarter of {@code max-unsent-answers}. */
+    /**
+     * Above this number of unread bytes, a quarter of {@code max-unsent-answers}, the server closes connections of
+     * clients that do not read.
+     */
     private static final long MAX_BYTES = 8 << 20;
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();

@@ -10,7 +10,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Tests request heads on one connection that equal earlier heads completely or partly. */
+/** Tests request headers that are completely or partly equal to earlier headers on the connection. */
 class Http1HeadReaderTest {
 
     private static final String FIRST = "POST /a/b HTTP/1.1\r\nHost: x\r\nA: 1\r\nB: 2\r\nContent-Length: 4\r\n\r\n";

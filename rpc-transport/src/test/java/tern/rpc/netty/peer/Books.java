@@ -9,7 +9,7 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.ServerTransport;
 
-/** The resources that a server and its clients use for calls. Between calls they must use none. */
+/** The resources that a server and its clients use for calls. When no call is running, all of them must be free. */
 public final class Books {
 
     private static final List<RpcMeter> HELD = List.of(
@@ -26,20 +26,18 @@ public final class Books {
     private final MeterRegistry registry;
     private @Nullable WatchedTransport transport;
 
-    /**
-     * @param registry the registry with the meters of server and clients
-     */
+    /** @param registry the registry with the meters of the server and the clients */
     public Books(MeterRegistry registry) {
         this.registry = registry;
     }
 
-    /** Returns a transport that records the tenants of its calls. */
+    /** Returns a transport that records the tenants to which calls are charged. */
     public ServerTransport watching(ServerTransport given) {
         transport = ResourceLedger.watched(given);
         return transport;
     }
 
-    /** Waits until no resource is in use. */
+    /** Blocks until no resource is in use. */
     public void awaitBalanced(RpcServer server) {
         try {
             Await.until("nothing is held", () -> open(server).isEmpty());
@@ -48,7 +46,7 @@ public final class Books {
         }
     }
 
-    /** Describes each resource that is in use. */
+    /** Describes the resources that are in use. */
     private List<String> open(RpcServer server) {
         List<String> open = new ArrayList<>();
         for (RpcMeter meter : HELD) {

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** The warnings and errors of one logger. Thread-safe. */
+/** Captures the warnings and errors of one logger. Thread-safe. */
 public final class CapturedLog implements AutoCloseable {
 
     private final Logger logger;
@@ -30,9 +30,7 @@ public final class CapturedLog implements AutoCloseable {
         this(name, line -> {});
     }
 
-    /**
-     * @param told called with each line, on the logging thread
-     */
+    /** @param told receives each log entry, on the logging thread */
     public CapturedLog(String name, Consumer<String> told) {
         this.told = told;
         logger = (Logger) LoggerFactory.getLogger(name);
@@ -44,7 +42,7 @@ public final class CapturedLog implements AutoCloseable {
         logger.setAdditive(false);
     }
 
-    /** Returns the lines, each preceded by its level. */
+    /** Returns the captured log entries, each with its level in front. */
     public List<String> lines() {
         return lines;
     }

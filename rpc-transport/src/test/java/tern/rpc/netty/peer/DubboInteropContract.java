@@ -75,8 +75,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Calls between Tern and a real Apache Dubbo in the same process, over sockets and in both directions. The tests must
- * pass with each protocol.
+ * Tests calls between Tern and a real Apache Dubbo in the same process, over sockets and in both directions. Subclasses
+ * run the tests with one protocol each.
  */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -99,12 +99,12 @@ public abstract class DubboInteropContract {
     protected GreetService dubboToUs;
     protected GreetService usToDubbo;
 
-    /** @param protocol Dubbo's name of the protocol */
+    /** @param protocol the name of the protocol in Dubbo's configuration */
     protected DubboInteropContract(String protocol) {
         dubbo = new DubboPeer("interop", protocol);
     }
 
-    /** Returns exceptions other than those of the interface and of Java. */
+    /** Returns an exception whose class neither the interface nor Java declares. */
     private static RuntimeException thrown(String s) {
         return switch (s) {
             case "foreign" -> new DecoderException("of another library");
@@ -117,7 +117,7 @@ public abstract class DubboInteropContract {
         };
     }
 
-    /** The service of Tern's server. */
+    /** The service implementation of Tern's server. */
     private static final class OurGreetServer extends GreetServer {
         @Override
         public String echo(String s) {
@@ -141,7 +141,7 @@ public abstract class DubboInteropContract {
         }
     }
 
-    /** The service of a Dubbo provider. */
+    /** The service implementation of the Dubbo provider. */
     private static final class DubboGreetServer extends GreetServer {
         @Override
         protected void attach(String name, Object value) {
@@ -184,7 +184,7 @@ public abstract class DubboInteropContract {
                 dubbo.endpoint());
     }
 
-    /** Exports the services that Dubbo calls. */
+    /** Exports the services that the Dubbo consumer calls. */
     protected void export(RpcServer.Builder settings) {
         settings.genericCalls(true)
                 .export(ServiceExport.of(GreetService.class, ourGreet))
@@ -192,7 +192,7 @@ public abstract class DubboInteropContract {
                 .export(ServiceExport.of(MixedService.class, ourMixed));
     }
 
-    /** Starts a Tern server, which is closed after the test. */
+    /** Starts a Tern server. The test fixture closes it after the test. */
     protected final RpcServer serve(Consumer<RpcServer.Builder> settings) {
         RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, serverProtocols())))
@@ -204,7 +204,7 @@ public abstract class DubboInteropContract {
         return server;
     }
 
-    /** Creates a Tern client, which is closed after the test. */
+    /** Creates a Tern client. The test fixture closes it after the test. */
     protected final RpcClient client(UnaryOperator<ClientTransportSettings> limits) {
         RpcClient made = RpcClient.builder()
                 .transport(new NettyClientTransport(
@@ -252,7 +252,7 @@ public abstract class DubboInteropContract {
         return direction == Direction.DUBBO_TO_US ? ourGreet : dubboGreet;
     }
 
-    /** A provider that returns its name. */
+    /** A service implementation that returns its name. */
     protected static final class Named extends GreetServer {
         private final String name;
 
@@ -550,12 +550,15 @@ public abstract class DubboInteropContract {
         assertThat(saysTimeout((org.apache.dubbo.rpc.RpcException) theirs)).isTrue();
     }
 
-    /** Returns whether Dubbo on this JDK can write attachments with capital letters or non-text values. */
+    /**
+     * Returns whether Dubbo on this JDK can send attachments with capital letters in their name or with values that are
+     * not text.
+     */
     protected boolean peerCarriesAttachments() {
         return true;
     }
 
-    /** Returns whether the exception of Dubbo's consumer is a timeout. */
+    /** Returns whether the exception of Dubbo's consumer reports a timeout. */
     protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {
         return failure.isTimeout();
     }
@@ -571,7 +574,8 @@ public abstract class DubboInteropContract {
         assertThat(theirs.shorts((byte) -1, (short) 300)).isEqualTo((short) 299);
         assertThat(ours.floats(0.5f, 'a')).isEqualTo(97.5f);
         assertThat(theirs.floats(0.5f, 'a')).isEqualTo(97.5f);
-        // Dubbo's reader writes eight bytes into a field of four, so only the values that Tern reads are checked.
+        // Dubbo's decoder writes eight bytes into a field of four bytes, so only the values that Tern decodes are
+        // checked.
         assertThat(ours.make()).isEqualTo(MixedService.Mixed.some());
         theirs.take(MixedService.Mixed.some());
         assertThat(ourMixed.taken.poll(20, TimeUnit.SECONDS)).isEqualTo(MixedService.Mixed.some());

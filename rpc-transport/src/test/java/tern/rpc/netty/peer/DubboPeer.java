@@ -14,7 +14,10 @@ import org.apache.dubbo.rpc.model.ApplicationModel;
 import org.apache.dubbo.rpc.model.FrameworkModel;
 import tern.rpc.endpoint.Endpoint;
 
-/** A real Apache Dubbo without a registry. Closing it is slow, so a test class should share one. */
+/**
+ * A real Apache Dubbo instance without a registry. Closing it is slow, so the tests of a class should share one
+ * instance.
+ */
 public final class DubboPeer implements AutoCloseable {
 
     private static final String SHUTDOWN_WAIT = "dubbo.service.shutdown.wait";
@@ -23,7 +26,7 @@ public final class DubboPeer implements AutoCloseable {
     private final ApplicationModel application;
     private final ProtocolConfig protocol;
 
-    /** @param protocol protocol of its providers and consumers: {@code dubbo} or {@code tri} */
+    /** @param protocol the protocol of its providers and consumers: {@code dubbo} or {@code tri} */
     public DubboPeer(String name, String protocol) {
         System.setProperty(SHUTDOWN_WAIT, "1");
         application = framework.newApplication();
@@ -32,7 +35,7 @@ public final class DubboPeer implements AutoCloseable {
         config.setDumpEnable(false);
         this.protocol = new ProtocolConfig(protocol, freePort());
         this.protocol.setThreads(20);
-        // otherwise all instances on a machine would use the same port
+        // without this setting, all instances on a machine would use the same port
         config.setMetadataServicePort(this.protocol.getPort());
         application.getApplicationConfigManager().setApplication(config);
     }
@@ -45,7 +48,7 @@ public final class DubboPeer implements AutoCloseable {
         }
     }
 
-    /** Adds prefixes of class names to Dubbo's allow-list. */
+    /** Adds class name prefixes to Dubbo's allow-list. */
     public void allow(String... prefixes) {
         SerializeSecurityManager manager = framework.getBeanFactory().getBean(SerializeSecurityManager.class);
         for (String prefix : prefixes) {
@@ -90,7 +93,7 @@ public final class DubboPeer implements AutoCloseable {
     }
 
     /**
-     * Returns the URL of a Tern provider. In a URL of its own, Dubbo would replace the loopback address by that of the
+     * Returns the URL of a Tern provider. Dubbo would otherwise replace the loopback address with the address of the
      * machine.
      */
     public String url(int port) {

@@ -20,19 +20,20 @@ import tern.rpc.RpcException;
 import tern.rpc.serialization.hessian.RecordingLoader;
 
 /**
- * Figure R5 over a socket. Every class on Dubbo's block list and on hessian-lite's deny list must be refused by name
- * without being loaded, at every position of a value. The server refuses requests, and the client refuses answers.
+ * Figure R5 over a socket. Every class on Dubbo's block list and on hessian-lite's deny list must be refused by its
+ * name, without being loaded, at every position in a value. The server must refuse it in requests, and the client in
+ * answers.
  */
 @Timeout(300)
 public abstract class ForbiddenClassesContract {
 
-    /** Declared by the interface, and therefore allowed. */
+    /** A class that the interface declares, and that is therefore allowed. */
     public static class Holder implements Serializable {
         @Nullable
         Object any;
     }
 
-    /** Not declared, although its name begins with the name of a declared class. */
+    /** A class that is not declared, although its name begins with the name of a declared class. */
     public static class HolderAnything implements Serializable {
         int a;
     }
@@ -50,23 +51,28 @@ public abstract class ForbiddenClassesContract {
                 return null;
             });
 
-    /** Exports the object, with generic calls enabled. */
+    /** Starts a server that exports the object, with generic calls enabled, and returns its port. */
     protected abstract int serve(Class<?> type, Object served);
 
     /**
-     * Calls {@code take} with encoded values.
+     * Calls {@code take} with encoded arguments.
      *
      * @return the text of the failure in the answer
      */
     protected abstract String refusal(int port, Class<?> type, List<byte[]> arguments);
 
-    /** Calls {@code take} through {@code $invoke}, with an encoded array of arguments. */
+    /**
+     * Calls {@code take} through {@code $invoke}, with an encoded array of arguments, and returns the text of the
+     * failure.
+     */
     protected abstract String genericRefusal(int port, Class<?> type, byte[] arguments);
 
-    /** Returns the exception that a caller of {@code give} gets if the server answers with this encoded value. */
+    /** Returns the exception that a caller of {@code give} gets if the server answers with the given encoded value. */
     protected abstract Throwable failureOfAnswer(Class<?> type, byte[] value);
 
-    /** Returns the exception that a caller of {@code give} gets if the server answers with this encoded exception. */
+    /**
+     * Returns the exception that a caller of {@code give} gets if the server answers with the given encoded exception.
+     */
     protected abstract Throwable failureOfException(Class<?> type, byte[] exception);
 
     private static List<String> gadgets() {
@@ -88,7 +94,7 @@ public abstract class ForbiddenClassesContract {
         }
     }
 
-    /** Returns a part of a message. Texts are written with their length, bytes unchanged. */
+    /** Returns bytes that consist of the given parts: each text with its length in front, and byte arrays unchanged. */
     protected static byte[] wire(Object... parts) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (Object part : parts) {
@@ -208,7 +214,7 @@ public abstract class ForbiddenClassesContract {
         }
     }
 
-    /** Returns the failure of a call that must fail. */
+    /** Returns the exception of a call, which must fail. */
     protected static Throwable failureOf(java.util.concurrent.Callable<?> call) {
         try {
             return fail("answered: %s", call.call());

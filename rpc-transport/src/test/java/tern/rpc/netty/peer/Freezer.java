@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A relay in front of a server. While it is frozen, it accepts connections but forwards no bytes. */
+/** A relay between clients and a server. While it is frozen, it accepts connections but forwards no bytes. */
 public final class Freezer implements AutoCloseable {
 
     private final ServerSocket listening;
@@ -83,7 +83,7 @@ public final class Freezer implements AutoCloseable {
                 out.write(bytes, 0, read);
             }
         } catch (IOException closed) {
-            // one of the two peers has closed it
+            // one of the two peers has closed the socket
         }
     }
 

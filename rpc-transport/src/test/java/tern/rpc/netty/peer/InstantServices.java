@@ -6,7 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 
-/** The captured service without its slow methods. */
+/** Implements the captured service without its slow methods. */
 public final class InstantServices {
 
     private InstantServices() {}

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test class that leaked a Netty buffer. It is registered for every test class of this module, because Netty
- * reads the settings of its leak detector when its first buffer class is loaded.
+ * Fails a test class that leaked a Netty buffer. The check is registered for every test class of this module, because
+ * Netty reads the settings of its leak detector when its first buffer class is loaded.
  */
 public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
 
@@ -33,10 +33,10 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     @Override
     public void afterAll(ExtensionContext context) {
         if (context.getTestClass().map(Class::isMemberClass).orElse(false)) {
-            return; // the enclosing class checks
+            return; // the enclosing class makes the check
         }
         if (!ResourceLeakDetector.isEnabled()) {
-            return; // switched off on the command line, for time measurements
+            return; // leak detection was turned off on the command line, for time measurements
         }
         if (!ResourceLeakDetector.getLevel().equals(ResourceLeakDetector.Level.PARANOID)) {
             throw new AssertionError("leak detection is " + ResourceLeakDetector.getLevel() + ", not paranoid");
@@ -47,11 +47,11 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         }
     }
 
-    /** Returns the buffers that were leaked since the last call. */
+    /** Returns the buffers whose leaks were detected since the last call of this method. */
     static List<String> found() {
         for (int i = 0; i < 3; i++) {
             collectGarbage();
-            ByteBufAllocator.DEFAULT.directBuffer(1).release(); // the detector reports when a buffer is allocated
+            ByteBufAllocator.DEFAULT.directBuffer(1).release(); // the detector reports leaks when a buffer is allocated
             ByteBufAllocator.DEFAULT.heapBuffer(1).release();
         }
         List<String> leaks = new ArrayList<>();
@@ -59,7 +59,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         return leaks;
     }
 
-    /** Collects garbage until references to unreachable objects are surely enqueued. */
+    /** Runs the garbage collector until references to unreachable objects are certain to be enqueued. */
     private static void collectGarbage() {
         ReferenceQueue<Object> queue = new ReferenceQueue<>();
         WeakReference<Object> sentinel = new WeakReference<>(new Object(), queue);
@@ -98,8 +98,8 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         }
 
         /**
-         * Returns whether Dubbo leaked the buffer. Its Triple providers leak the messages of refused requests. Records
-         * that contain the frame logger are also Dubbo's, because Tern does not use that logger.
+         * Returns whether Dubbo leaked the buffer. Dubbo's Triple providers leak the messages of refused requests. Only
+         * Dubbo uses Netty's frame logger, so leak records that contain this logger belong to Dubbo.
          */
         private static boolean isOfDubbo(String records) {
             return records.contains("org.apache.dubbo.") || records.contains("Http2InboundFrameLogger");

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBufAllocator;
 import org.junit.jupiter.api.Test;
 
-/** Ensures that the leak check can fail. Otherwise a broken leak detector would look like correct code. */
+/**
+ * Tests that the leak check fails for a leaked buffer. A leak detector that detects nothing would look like code
+ * without leaks.
+ */
 class LeakCheckTest {
 
     @Test

@@ -10,13 +10,13 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * Objects on the heap of this JVM by class, after a full collection. Immutable.
+ * The objects on the heap of this JVM, by class, after a full garbage collection. Immutable.
  *
- * @param byClass objects by the class name that the JVM prints
+ * @param byClass the objects, by class name in the JVM's notation
  */
 public record LiveObjects(Map<String, Count> byClass) {
 
-    /** Objects of one class. */
+    /** The number and the size of the objects of one class. */
     record Count(long objects, long bytes) {
         Count minus(Count other) {
             return new Count(objects - other.objects, bytes - other.bytes);
@@ -24,15 +24,17 @@ public record LiveObjects(Map<String, Count> byClass) {
     }
 
     private static final Count NONE = new Count(0, 0);
-    private static final int COLUMNS = 4; // number, objects, bytes, class
-    private static final String FILLER = "jdk.internal.vm.Filler"; // class of the free space between objects
+    // number of columns: row number, objects, bytes and class
+    private static final int COLUMNS = 4;
+    // the JVM fills free space between objects with instances of this class
+    private static final String FILLER = "jdk.internal.vm.Filler";
 
     /**
-     * Collects garbage and counts the remaining objects. The result includes one additional object of this class, which
-     * has the size of the result.
+     * Runs the garbage collector and counts the remaining objects. The result also counts one object of this class,
+     * which is about as large as the result.
      */
     public static LiveObjects count() {
-        LiveObjects counted = parse(); // the second count also collects objects that were waiting for a cleaner
+        LiveObjects counted = parse(); // the second count does not include objects that were waiting for a cleaner
         try {
             return parse();
         } finally {
@@ -45,7 +47,7 @@ public record LiveObjects(Map<String, Count> byClass) {
         histogram().lines().map(String::strip).forEach(line -> {
             String[] columns = line.split("\\s+", COLUMNS);
             if (columns.length == COLUMNS && columns[0].endsWith(":") && !columns[3].contains(FILLER)) {
-                String name = columns[3].replaceFirst(" \\(.*", ""); // without the module
+                String name = columns[3].replaceFirst(" \\(.*", ""); // removes the name of the module
                 counts.merge(
                         name,
                         new Count(Long.parseLong(columns[1]), Long.parseLong(columns[2])),
@@ -68,7 +70,7 @@ public record LiveObjects(Map<String, Count> byClass) {
         }
     }
 
-    /** Collects garbage and returns the objects added since this count. */
+    /** Runs the garbage collector and returns the objects that were added since this count. */
     public LiveObjects added() {
         histogram();
         LiveObjects now = parse();
@@ -82,7 +84,11 @@ public record LiveObjects(Map<String, Count> byClass) {
         return byClass.values().stream().mapToLong(Count::bytes).sum();
     }
 
-    /** Returns one line for each class that uses at least 4 bytes per part, the largest first. */
+    /**
+     * Returns one line for each class whose objects occupy at least 4 bytes per part, the largest first.
+     *
+     * @param parts the number by which all sizes are divided
+     */
     public String each(int parts) {
         return byClass.entrySet().stream()
                 .filter(entry -> entry.getValue().bytes >= 4L * parts)

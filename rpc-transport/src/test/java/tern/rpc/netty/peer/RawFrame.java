@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
-/** One frame of the dubbo protocol, as on the wire. */
+/** A frame of the dubbo protocol with exactly the fields that are transmitted. */
 public record RawFrame(int flags, int status, long id, byte[] body) {
 
     public static final int HEADER_BYTES = 16;
@@ -35,7 +35,7 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
         return new RawFrame(READ_ONLY, 0, id, new byte[] {1, 'R'});
     }
 
-    /** Returns the first frame of these bytes. */
+    /** Returns the first frame in the given bytes. */
     public static RawFrame of(byte[] bytes) {
         return of(bytes, 0);
     }
@@ -53,7 +53,7 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
         return new RawFrame(flags, status, id, body);
     }
 
-    /** Returns a header whose length may be wrong. */
+    /** Returns a frame header. The announced length may be wrong. */
     public static byte[] header(int flags, int status, long id, int length) {
         return ByteBuffer.allocate(HEADER_BYTES)
                 .putShort(MAGIC)
@@ -83,12 +83,12 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
         return HEADER_BYTES + body.length;
     }
 
-    /** Reads the body with the library that Dubbo uses. */
+    /** Returns a decoder for the body from the hessian library that Dubbo uses. */
     public Hessian2Input values() {
         return new Hessian2Input(new ByteArrayInputStream(body));
     }
 
-    /** Returns the text of an answer whose status is not 20. */
+    /** Returns the text of an answer with an error status, that is, any status except 20. */
     public String text() {
         try {
             return values().readString();

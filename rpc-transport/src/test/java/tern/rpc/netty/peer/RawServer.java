@@ -68,7 +68,7 @@ public final class RawServer implements AutoCloseable {
         return new Endpoint("127.0.0.1", port());
     }
 
-    /** Waits for the next socket. */
+    /** Blocks until the next socket is accepted, and returns it. */
     public RawSocket next() {
         try {
             RawSocket next = accepted.poll(30, TimeUnit.SECONDS);
@@ -86,7 +86,7 @@ public final class RawServer implements AutoCloseable {
         return count.get();
     }
 
-    /** Answers each request on every socket, on a separate thread, until the server is closed. */
+    /** Answers each request on every accepted socket, on a separate thread, until the server is closed. */
     public void serve(Answering answering) {
         Thread acceptor = new Thread(() -> {
             while (!listening.isClosed() || !accepted.isEmpty()) {
@@ -130,8 +130,8 @@ public final class RawServer implements AutoCloseable {
     }
 
     /**
-     * Stops listening and waits for the accepting thread, because the system accepts connections until that thread has
-     * ended.
+     * Stops listening and blocks until the accepting thread has ended. The operating system accepts connections until
+     * then.
      */
     public void stopListening() {
         try {

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.LongPredicate;
 
-/** A socket that sends given bytes and reads frames. Used by one thread at a time. Waits at most 30 seconds. */
+/** A socket that sends given bytes and reads frames. Only one thread at a time uses it. Reads fail after 30 seconds. */
 public final class RawSocket implements AutoCloseable {
 
     private static final int PATIENCE_MILLIS = 30_000;
@@ -37,7 +37,10 @@ public final class RawSocket implements AutoCloseable {
         }
     }
 
-    /** Connects from 127.0.0.{@code host}. A server limits the number of connections from one address. */
+    /**
+     * Connects from the address 127.0.0.{@code host}. Tests use several addresses, because a server limits the number
+     * of connections from one address.
+     */
     public static RawSocket connect(int port, int host) {
         try {
             InetAddress from = InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) host});
@@ -61,7 +64,7 @@ public final class RawSocket implements AutoCloseable {
         return send(frame.bytes());
     }
 
-    /** Sends every byte in a separate packet. Stops when the peer has closed. */
+    /** Sends every byte in a separate packet. Stops if the peer has closed the connection. */
     public RawSocket sendByteByByte(byte[] bytes) {
         try {
             for (byte one : bytes) {
@@ -69,12 +72,12 @@ public final class RawSocket implements AutoCloseable {
                 out.flush();
             }
         } catch (IOException closed) {
-            return this; // earlier answers can still be read
+            return this; // answers that the peer sent before can still be read
         }
         return this;
     }
 
-    /** Reads and answers the heartbeat that a replacement connection sends first. */
+    /** Reads and answers the heartbeat that a client sends first on a replacement connection. */
     public RawSocket greet() {
         RawFrame asked = read();
         if (!asked.equals(RawFrame.heartbeat(asked.id()))) {
@@ -92,7 +95,7 @@ public final class RawSocket implements AutoCloseable {
         return RawFrame.of(whole);
     }
 
-    /** Returns the next frame with a matching id. Earlier frames are dropped. */
+    /** Returns the next frame whose id matches. Drops all frames before it. */
     public RawFrame read(LongPredicate id) {
         RawFrame frame = read();
         while (!id.test(frame.id())) {
@@ -114,9 +117,9 @@ public final class RawSocket implements AutoCloseable {
     }
 
     /**
-     * Waits until the peer has closed.
+     * Blocks until the peer has closed the connection.
      *
-     * @return true if it sent nothing more before
+     * @return whether the peer sent nothing more before it closed the connection
      */
     public boolean isClosedByPeer() {
         try {
@@ -128,7 +131,7 @@ public final class RawSocket implements AutoCloseable {
         }
     }
 
-    /** Closes the output. Input is still read. */
+    /** Closes the output. The input can still be read. */
     public void endOutput() {
         try {
             socket.shutdownOutput();

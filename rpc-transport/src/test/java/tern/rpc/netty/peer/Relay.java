@@ -11,15 +11,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A relay between two peers of the dubbo protocol. It records the forwarded frames. When one side ends its output, the
- * relay passes this on, and the other side closes the connection itself. Listens on all addresses.
+ * A relay between two peers of the dubbo protocol, which records the forwarded frames. If one peer ends its output, the
+ * relay ends its output to the other peer, and that peer must close the connection. Listens on all addresses.
  */
 public final class Relay implements AutoCloseable {
 
-    /** Frames from the connecting side, in order. */
+    /** The frames from the clients, in order. */
     public final List<RawFrame> fromClients = new CopyOnWriteArrayList<>();
 
-    /** Frames from the target, in order. */
+    /** The frames from the server, in order. */
     public final List<RawFrame> fromServer = new CopyOnWriteArrayList<>();
 
     private final ServerSocket listening;

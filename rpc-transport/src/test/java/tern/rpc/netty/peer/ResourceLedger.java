@@ -11,10 +11,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Fails a test class that leaves resources behind. For each watched server these are calls in flight, places of the
- * limiter, bytes in budgets or queues, and connections. Threads of Tern count too. Timers and scheduled tasks need no
- * check, because they end with these threads. The ledger is registered for every test class of this module and checks
- * those with a watched server. {@link LeakCheck} checks buffers.
+ * Fails a test class that leaves resources in use. For each watched server, the resources are calls in flight, permits
+ * of the limiter, bytes in budgets or queues, and connections. Tern's threads are checked too. Timers and scheduled
+ * tasks need no check, because they end with these threads. The check is registered for every test class of this module
+ * and applies if the class has a watched server. {@link LeakCheck} checks buffers.
  */
 public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback {
 
@@ -22,7 +22,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
     private static final Set<WatchedTransport> WATCHED = ConcurrentHashMap.newKeySet();
     private static volatile Set<Thread> before = Set.of();
 
-    /** Watches a transport. It must hold no resources at the end of the test class. */
+    /** Watches a transport. When the test class ends, the transport must hold no resources. */
     public static ServerTransport watch(ServerTransport transport) {
         return watched(transport);
     }
@@ -44,7 +44,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
     @Override
     public void afterAll(ExtensionContext context) {
         if (isInner(context) || WATCHED.isEmpty()) {
-            return; // the enclosing class checks, or the class has no watched server
+            return; // the enclosing class makes the check, or the class has no watched server
         }
         try {
             Await.until("nothing is left", () -> left(before).isEmpty());
@@ -57,7 +57,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
         return context.getTestClass().map(Class::isMemberClass).orElse(false);
     }
 
-    /** Describes all remaining resources, except for these threads. */
+    /** Describes all resources that are still in use, except the given threads. */
     static List<String> left(Set<Thread> known) {
         List<String> left = new ArrayList<>();
         WATCHED.forEach(transport -> left.addAll(transport.heldAfterwards()));
@@ -68,7 +68,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
         return left;
     }
 
-    /** For tests of this class. */
+    /** Stops watching a transport. Only the test of this class uses this method. */
     static void forget(WatchedTransport transport) {
         WATCHED.remove(transport);
     }

@@ -23,10 +23,13 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
-/** Ensures that this check can fail. Otherwise a check that counts nothing would look like a clean server. */
+/**
+ * Tests that the check fails for each kind of resource. A check that detects nothing would look like a server that
+ * holds nothing.
+ */
 class ResourceLedgerTest {
 
-    /** The resources that a transport can leave behind. */
+    /** A kind of resource that a transport can leave in use. */
     enum Leak {
         CONNECTION("1 connections"),
         CALL("1 calls in flight"),
@@ -105,7 +108,7 @@ class ResourceLedgerTest {
                     try {
                         end.await();
                     } catch (InterruptedException e) {
-                        // the thread ends
+                        // ends the thread
                     }
                 },
                 "rpc-lost");
@@ -126,12 +129,12 @@ class ResourceLedgerTest {
 
         @Override
         public void prepare(ServiceDescriptor service) {
-            // nothing to serve
+            // there is nothing to do
         }
 
         @Override
         public void start(CallHandler handler) {
-            // nothing to serve
+            // there is nothing to do
         }
 
         @Override
@@ -141,7 +144,7 @@ class ResourceLedgerTest {
 
         @Override
         public void drain() {
-            // nothing to serve
+            // there is nothing to do
         }
 
         @Override
@@ -176,7 +179,7 @@ class ResourceLedgerTest {
 
         @Override
         public void close() {
-            // nothing is open
+            // there is nothing to close
         }
     }
 }

@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.TestAuthority.Identity;
 
-/** A client that uses Java's TLS to send and read frames. */
+/** A client socket that sends and reads frames over Java's TLS. */
 public final class TlsSocket implements AutoCloseable {
 
     private final SSLSocket socket;
     private final RawSocket frames;
 
     /**
-     * Connects and does the handshake.
+     * Connects and completes the TLS handshake.
      *
-     * @param own the certificate of the client; null for none
+     * @param own the certificate of the client; null for no certificate
      */
     public TlsSocket(int port, TestAuthority trusted, @Nullable Identity own, String... applicationProtocols)
             throws IOException {
@@ -45,7 +45,7 @@ public final class TlsSocket implements AutoCloseable {
         return frames;
     }
 
-    /** Returns the protocol that the server chose; empty if it chose none. */
+    /** Returns the application protocol that the server selected by ALPN; empty if it selected none. */
     public String applicationProtocol() {
         return socket.getApplicationProtocol();
     }

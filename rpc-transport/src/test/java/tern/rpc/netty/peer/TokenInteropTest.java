@@ -48,7 +48,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.Token;
 
-/** Tokens and authorizers between Tern and a real Apache Dubbo. */
+/** Tests tokens and authorizers between Tern and a real Apache Dubbo. */
 @Timeout(120)
 class TokenInteropTest {
 

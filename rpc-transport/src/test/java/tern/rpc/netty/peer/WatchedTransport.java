@@ -13,7 +13,7 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.ServiceLookup;
 
-/** A server transport that reports its resources and the shares of its tenants. Thread-safe. */
+/** A server transport that reports the resources in use and the shares of its tenants. Thread-safe. */
 final class WatchedTransport implements ServerTransport {
 
     private final ServerTransport transport;
@@ -24,8 +24,8 @@ final class WatchedTransport implements ServerTransport {
     }
 
     /**
-     * Describes each resource that is held for a call; empty between calls. Places of a tenant are included in those of
-     * the limiter.
+     * Describes the resources that are in use for calls; empty if no call is running. The limiter's permits include
+     * those of the tenants.
      */
     List<String> heldForCalls() {
         List<String> held = new ArrayList<>();
@@ -41,14 +41,14 @@ final class WatchedTransport implements ServerTransport {
         return held;
     }
 
-    /** Describes the resources of a closed server, including its connections. */
+    /** Describes the resources that a closed server still holds, including its connections. */
     List<String> heldAfterwards() {
         List<String> held = heldForCalls();
         add(held, connections(), "connections");
         return held;
     }
 
-    /** Records the tenant of a call. */
+    /** Records the tenant to which a call is charged. */
     void sawShare(Share share) {
         shares.add(share);
     }

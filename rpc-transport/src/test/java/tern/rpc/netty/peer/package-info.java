@@ -1,4 +1,4 @@
-/** Implements the other side of a connection for tests, byte by byte. */
+/** Peers for tests: clients, servers and relays that work with single bytes and frames, and real Dubbo instances. */
 @NullMarked
 package tern.rpc.netty.peer;
 

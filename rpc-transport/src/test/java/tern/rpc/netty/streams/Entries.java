@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Publishes entries to one subscriber, on the thread that requests them. */
+/** Publishes entries to one subscriber, on the thread that requests the entries. */
 final class Entries implements Flow.Publisher<Entry> {
 
     private final Supplier<@Nullable Entry> next;
@@ -15,9 +15,9 @@ final class Entries implements Flow.Publisher<Entry> {
     private final Runnable whenOver;
 
     /**
-     * @param next returns the next entry, or null at the end
-     * @param failure failure at the end; null if the stream completes
-     * @param whenOver called once after the last entry or after a cancel
+     * @param next returns the next entry; null at the end
+     * @param failure the failure with which the stream ends; null if it completes normally
+     * @param whenOver called once, after the last entry or after a cancellation
      */
     Entries(Supplier<@Nullable Entry> next, @Nullable Throwable failure, Runnable whenOver) {
         this.next = next;
@@ -43,7 +43,7 @@ final class Entries implements Flow.Publisher<Entry> {
         @Override
         public void request(long more) {
             if (wanted.getAndAdd(more) != 0) {
-                return; // the running loop of the publishing thread also publishes these entries
+                return; // another running call of this method publishes these entries
             }
             long left = more;
             do {

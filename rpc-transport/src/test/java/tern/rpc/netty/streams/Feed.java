@@ -14,10 +14,13 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Reading;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
-/** One stream as its client sees it: the received messages and the end. Called by one thread at a time. */
+/**
+ * The client's view of one stream: the received messages and the end of the stream. Only one thread at a time calls its
+ * methods.
+ */
 final class Feed {
 
-    /** A thread that all slow readers share. */
+    /** The thread on which all slow readers request messages. */
     private static final Executor SLOW = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "slow-readers");
         thread.setDaemon(true);
@@ -41,15 +44,15 @@ final class Feed {
 
     // ---- called by callers
 
-    /** Sets the action that cancels the call from outside its receiver. Called before requests are sent. */
+    /** Sets an action that cancels the call without using its receiver. Must be called before requests are sent. */
     void cancelledBy(Runnable action) {
         cancel = action;
     }
 
     /**
-     * Records an answer.
+     * Records a received answer.
      *
-     * @return whether the plan cancels at this point
+     * @return whether the plan cancels the stream at this point
      */
     boolean take(Entry entry) {
         if (entry.getAccount().length() != plan.sizeOf(received)) {
@@ -59,7 +62,7 @@ final class Feed {
         return take(entry.getAmount());
     }
 
-    /** Records an answer that contains only the number. */
+    /** Records a received answer that contains only an amount. */
     boolean take(long amount) {
         int index = received;
         if (outcome.isDone()) {
@@ -73,7 +76,7 @@ final class Feed {
         return received == plan.cancelAt();
     }
 
-    /** Records the answer to a stream of requests. */
+    /** Records the single answer to a stream of requests. */
     void take(Receipt answer) {
         if (receipt != null) {
             fault("a second answer came");
@@ -81,7 +84,7 @@ final class Feed {
         receipt = answer;
     }
 
-    /** Returns the next request to send. Cancels the call if that is part of the plan. */
+    /** Returns the next request to send. Cancels the call first if the plan requires it. */
     Entry give() {
         int index = sent;
         Entry entry = plan.entry(index);
@@ -93,7 +96,7 @@ final class Feed {
         return entry;
     }
 
-    /** Returns whether no more requests may be sent. */
+    /** Returns whether the stream was cancelled, so that no more requests may be sent. */
     boolean isCancelled() {
         return cancelled;
     }
@@ -102,7 +105,7 @@ final class Feed {
         return sent < plan.messages();
     }
 
-    /** Requests the first answers as planned. */
+    /** Requests the first answers as the plan requires. */
     void askFirst(Runnable forAll, Runnable forOne) {
         switch (plan.reading()) {
             case EAGER -> forAll.run();
@@ -111,14 +114,14 @@ final class Feed {
         }
     }
 
-    /** Requests the next answer as planned. Called after each answer. */
+    /** Requests the next answer as the plan requires. Called after each answer. */
     void askNext(Runnable forOne) {
         if (plan.reading() == Reading.ONE_BY_ONE) {
             SLOW.execute(forOne);
         }
     }
 
-    /** Blocks a paused reader until the test resumes it, for readers that cannot request messages. */
+    /** Blocks a paused reader until the test resumes it. Used by clients that cannot request single messages. */
     void awaitLetGo() {
         if (plan.reading() == Reading.PAUSED) {
             letGo.join();
@@ -135,7 +138,7 @@ final class Feed {
         }
     }
 
-    /** Records an end unless another end was recorded before. */
+    /** Records the end of the stream, unless another end was already recorded. */
     void endedIfOpen(StatusCode code) {
         outcome.complete(code);
     }
@@ -164,12 +167,12 @@ final class Feed {
         if (failure instanceof StatusException grpc) {
             return StatusCode.valueOf(grpc.getStatus().getCode().name());
         }
-        return StatusCode.CANCELLED; // the cancellation was part of the plan
+        return StatusCode.CANCELLED; // the plan contains this cancellation
     }
 
     // ---- checks of the test
 
-    /** Returns the error of a stream that has ended; null if there is none. */
+    /** Returns the error of a stream that has ended; null if it ended as planned. */
     @Nullable
     String wrong() {
         if (fault != null) {

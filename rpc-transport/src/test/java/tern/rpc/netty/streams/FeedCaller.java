@@ -1,17 +1,17 @@
 package tern.rpc.netty.streams;
 
-/** A client with one connection for many streams. */
+/** A client that has one connection for many streams. */
 interface FeedCaller extends AutoCloseable {
 
-    /** Begins a stream without blocking. */
+    /** Starts a stream. Does not block. */
     void begin(Feed feed);
 
-    /** Returns the client's count of open calls; 0 if it does not count them. */
+    /** Returns the number of open calls according to the client; 0 if the client does not count them. */
     default int inFlight() {
         return 0;
     }
 
-    /** Returns the client's count of bytes that wait to be sent. */
+    /** Returns the number of bytes that wait to be sent, according to the client. */
     default long queuedBytes() {
         return 0;
     }

@@ -8,14 +8,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The plan of one stream.
  *
- * @param way direction of the stream
- * @param id id of the stream on its connection; it also selects the Java shapes of both sides
- * @param messages number of messages
- * @param bytes size of the largest message
- * @param failAt number of messages after which the server fails the call; 0 for never
- * @param reading speed of the client's reader
- * @param cancelAt number of messages after which the client cancels; 0 for never
- * @param deadline deadline of the call; null for none
+ * @param way the direction of the stream
+ * @param id the number of the stream on its connection; it also selects which Java method signatures client and server
+ *     use
+ * @param messages the number of messages
+ * @param bytes the size of the largest message
+ * @param failAt the number of messages after which the server fails the call; 0 for never
+ * @param reading the speed of the client's reader
+ * @param cancelAt the number of messages after which the client cancels; 0 for never
+ * @param deadline the deadline of the call; null for no deadline
  */
 record FeedPlan(
         Way way,
@@ -29,21 +30,23 @@ record FeedPlan(
 
     /** The direction of a stream. */
     enum Way {
-        /** The server streams. */
+        /** The server sends a stream of messages. */
         DOWN,
-        /** The client streams and gets one answer. */
+        /** The client sends a stream of messages and gets one answer. */
         UP,
-        /** Both stream; each request is sent back. */
+        /** Client and server send a stream; the server sends each request back. */
         BOTH
     }
 
     /** The speed of a client's reader. */
     enum Reading {
-        /** Reads answers when they arrive. */
+        /** The client reads answers as soon as they arrive. */
         EAGER,
-        /** Requests the next answer after each one, on a thread that all such streams share. */
+        /**
+         * The client requests the next answer after each answer, on a thread that all streams with this speed share.
+         */
         ONE_BY_ONE,
-        /** Reads nothing until the test resumes it. */
+        /** The client reads nothing until the test resumes it. */
         PAUSED
     }
 
@@ -72,7 +75,7 @@ record FeedPlan(
         return new FeedPlan(way, id, messages, bytes, failAt, reading, cancelAt, time);
     }
 
-    /** Returns the length of the text in a message. Lengths vary by up to a half. */
+    /** Returns the length of the text in a message. The lengths vary by up to a half. */
     int sizeOf(int index) {
         return Math.max(1, bytes - index * 31 % (bytes / 2 + 1));
     }
@@ -97,7 +100,7 @@ record FeedPlan(
         return (int) (amount >>> (INDEX_BITS + ID_BITS));
     }
 
-    /** Returns the length of all texts together. */
+    /** Returns the total length of the texts in all messages. */
     long totalBytes() {
         long total = 0;
         for (int i = 0; i < messages; i++) {
@@ -106,7 +109,7 @@ record FeedPlan(
         return total;
     }
 
-    /** Returns the part of the plan that the server needs. */
+    /** Returns the parts of the plan that the server needs. */
     Period period() {
         return Period.newBuilder()
                 .setAccount(id + "/" + bytes + "/" + failAt)

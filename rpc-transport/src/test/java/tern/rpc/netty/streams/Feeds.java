@@ -9,17 +9,17 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tern.rpc.StreamObserver;
 
-/** Streams in every Java shape. The messages contain the plan ({@link FeedPlan}). */
+/** Streaming methods with every supported Java signature. The messages contain the plan ({@link FeedPlan}). */
 interface Feeds {
 
     Flow.Publisher<Entry> publish(Period period);
 
     Flux<Entry> flux(Period period);
 
-    /** Sends without checking {@code isReady}, and therefore blocks. */
+    /** Sends answers without checking {@code isReady}, and therefore may block. */
     void observe(Period period, StreamObserver<Entry> answers);
 
-    /** Sends while {@code isReady} is true, and never blocks. */
+    /** Sends answers while {@code isReady} returns true, and never blocks. */
     void observeReady(Period period, StreamObserver<Entry> answers);
 
     CompletionStage<Receipt> collect(Flow.Publisher<Entry> entries);

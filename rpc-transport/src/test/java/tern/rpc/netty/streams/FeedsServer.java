@@ -18,17 +18,17 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Implements {@link Feeds} and counts its streams that have not ended yet. */
+/** Implements {@link Feeds} and counts the streams that have not ended yet. */
 final class FeedsServer implements Feeds {
 
-    /** Number of streams whose service has not been notified of the end. */
+    /** The number of streams whose service was not yet notified of the end. */
     private final AtomicInteger running = new AtomicInteger();
 
     int running() {
         return running.get();
     }
 
-    /** Counts a new stream. The returned task counts its end and may run more than once. */
+    /** Counts the start of a stream. The returned task counts its end and may run more than once. */
     private Runnable begun() {
         running.incrementAndGet();
         AtomicBoolean over = new AtomicBoolean();
@@ -43,7 +43,7 @@ final class FeedsServer implements Feeds {
         return new RpcException(StatusCode.ABORTED, "as planned");
     }
 
-    /** Returns the entries of a stream up to its failure. */
+    /** Returns the entries of a stream up to the planned failure. */
     private static Supplier<@Nullable Entry> entries(FeedPlan plan) {
         AtomicInteger next = new AtomicInteger();
         int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
@@ -54,14 +54,14 @@ final class FeedsServer implements Feeds {
         return plan.failAt() > 0 ? planned() : null;
     }
 
-    /** Checks the order of requests and sums them up. Used by one thread at a time. */
+    /**
+     * Checks the order of the received requests and adds up their amounts. Only one thread at a time uses an instance.
+     */
     static final class Reader {
         private int entries;
         private long bytes;
 
-        /**
-         * @throws RpcException if the order is wrong, or if the plan contains a failure here
-         */
+        /** @throws RpcException if the order is wrong, or if the plan contains a failure at this point */
         void read(Entry entry) {
             if (FeedPlan.indexOf(entry.getAmount()) != entries) {
                 throw new RpcException(
@@ -196,7 +196,7 @@ final class FeedsServer implements Feeds {
         return answers -> entries.subscribe(new Echo(answers, reader, over));
     }
 
-    /** Sends received entries back. */
+    /** Sends each received entry back. */
     private static final class Echo implements Flow.Subscriber<Entry> {
 
         private final Flow.Subscriber<? super Entry> answers;

@@ -29,12 +29,12 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A Tern server with the services of this package, and the code that runs and checks streams. */
+/** A Tern server with the services of this package, and the code that runs streams and checks their results. */
 final class FeedsSides implements AutoCloseable {
 
     static final int MAX_STREAMS = 2_048;
 
-    /** Threads for the services that block in {@code onNext}. */
+    /** The number of worker threads, which must suffice for all services that block in {@code onNext}. */
     private static final int THREADS = 400;
 
     private static final long MAX_SECONDS = property("patience", 60);
@@ -76,12 +76,12 @@ final class FeedsSides implements AutoCloseable {
         return server.port();
     }
 
-    /** Creates a Tern client of a Tern or gRPC server. */
+    /** Creates a Tern client of a Tern server or a gRPC server. */
     TernCaller ternCaller(int port) {
         return new TernCaller(loops, codecs, port, MAX_STREAMS);
     }
 
-    /** Creates a Tern client and a gRPC server that is closed with it. */
+    /** Starts a gRPC server and creates a Tern client of it. Closing the client also closes the server. */
     FeedCaller ternCallerOfGrpc(int window) {
         GrpcFeeds grpc = new GrpcFeeds(window);
         TernCaller caller = ternCaller(grpc.port());
@@ -111,7 +111,7 @@ final class FeedsSides implements AutoCloseable {
 
     /**
      * Runs all streams concurrently. Paused readers resume only after all other streams have ended, which shows that
-     * the other streams do not depend on them.
+     * paused readers do not block other streams.
      */
     void run(FeedCaller caller, List<FeedPlan> plans) {
         List<Feed> all = plans.stream().map(Feed::new).toList();
@@ -175,7 +175,7 @@ final class FeedsSides implements AutoCloseable {
         loops.close();
     }
 
-    /** Returns the value of a system property of the tests in this package. */
+    /** Returns the value of a system property that configures the tests in this package. */
     static long property(String name, long otherwise) {
         @Nullable String text = System.getProperty("tern.streams." + name);
         return text == null ? otherwise : Long.parseLong(text);

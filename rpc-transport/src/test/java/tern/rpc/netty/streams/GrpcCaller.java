@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
-/** The client of grpc-java. It sends while it is ready and requests its answers one by one. */
+/** A client based on grpc-java. It sends requests while the stream is ready, and requests answers one by one. */
 final class GrpcCaller implements FeedCaller {
 
     private final GrpcMethods methods;
@@ -26,7 +26,7 @@ final class GrpcCaller implements FeedCaller {
     private final ManagedChannel channel;
 
     /**
-     * @param window initial window of streams and connection; that of a connection is at least 65,535 bytes
+     * @param window the initial window of streams and of the connection, in bytes; for the connection at least 65,535
      */
     GrpcCaller(int port, GrpcMethods methods, int window) {
         this.methods = methods;

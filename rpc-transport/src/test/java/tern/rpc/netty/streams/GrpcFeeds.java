@@ -18,15 +18,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
-/** A server of grpc-java with the methods of {@link Feeds}. */
+/** A server based on grpc-java with the methods of {@link Feeds}. */
 final class GrpcFeeds implements AutoCloseable {
 
     private final ExecutorService executor = Executors.newFixedThreadPool(8);
     private final Server server;
 
-    /**
-     * @param window initial window of streams and connections; that of a connection is at least 65,535 bytes
-     */
+    /** @param window the initial window of streams and of connections, in bytes; for connections at least 65,535 */
     GrpcFeeds(int window) {
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Feeds.class.getName());
         GrpcMethods.FEEDS
@@ -58,7 +56,10 @@ final class GrpcFeeds implements AutoCloseable {
         return server.getPort();
     }
 
-    /** Requests the next message after its answer was sent, and sends while it is ready. */
+    /**
+     * Sends each received message back while the stream is ready, and requests the next message after its answer was
+     * sent.
+     */
     private static final class Echo implements StreamObserver<Entry> {
 
         private final ServerCallStreamObserver<Entry> answers;

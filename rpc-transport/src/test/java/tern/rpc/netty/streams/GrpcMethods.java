@@ -11,9 +11,9 @@ import io.grpc.protobuf.ProtoUtils;
 import java.util.List;
 
 /**
- * The methods that a gRPC client calls.
+ * The gRPC methods that a client calls.
  *
- * @param both the method whose answers are entries or receipts
+ * @param both the bidirectional method, whose answers are entries or receipts
  */
 record GrpcMethods(
         String name,
@@ -25,7 +25,7 @@ record GrpcMethods(
     static final List<String> UP = List.of("collect", "collectFlux");
     static final List<String> BOTH = List.of("exchange", "exchangeFlux", "exchangeObserved");
 
-    /** The methods of {@link Feeds}. The id of a stream selects one of them. */
+    /** The methods of {@link Feeds}. The id of a stream selects the method. */
     static final GrpcMethods FEEDS = new GrpcMethods(
             "methods of every Java shape",
             DOWN.stream().map(GrpcMethods::down).toList(),
@@ -34,7 +34,7 @@ record GrpcMethods(
                     .<MethodDescriptor<Entry, ? extends Message>>map(GrpcMethods::both)
                     .toList());
 
-    /** The methods of the generated service. */
+    /** The methods of the generated gRPC service. */
     static final GrpcMethods LEDGER = new GrpcMethods(
             "a generated service",
             List.of(LedgerGrpc.getStatementMethod()),

@@ -10,7 +10,10 @@ import io.grpc.stub.StreamObserver;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.RpcException;
 
-/** The generated service. Half of its streams send only while they are ready, the others block in {@code onNext}. */
+/**
+ * Implements the generated gRPC service. Half of its streams send only while they are ready; the other half block in
+ * {@code onNext}.
+ */
 final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
 
     private static Status statusOf(RpcException failure) {
@@ -26,7 +29,8 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
             return;
         }
         int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
-        caller.setOnCancelHandler(() -> {}); // with a handler, sending after a cancellation is harmless
+        // with a cancellation handler, sending after a cancellation throws no exception
+        caller.setOnCancelHandler(() -> {});
         for (int i = 0; i < count && !caller.isCancelled(); i++) {
             caller.onNext(plan.entry(i));
         }
@@ -67,7 +71,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
         });
     }
 
-    /** Answers each entry with a number. */
+    /** Answers each received entry with a receipt that contains the entry's amount. */
     @Override
     public StreamObserver<Entry> reconcile(StreamObserver<Receipt> answers) {
         return reading(
@@ -77,12 +81,12 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
                 reader -> answers.onCompleted());
     }
 
-    /** Handles a received entry. */
+    /** Handles one received entry. */
     interface Each {
         void read(Entry entry);
     }
 
-    /** Handles the end of the requests. */
+    /** Handles the end of the received requests. */
     interface Last {
         void end(FeedsServer.Reader reader);
     }
@@ -110,7 +114,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has cancelled
+                // the caller has cancelled the call
             }
 
             @Override

@@ -21,18 +21,18 @@ import tern.rpc.netty.streams.FeedPlan.Way;
 import tern.rpc.netty.streams.WebCaller.Form;
 
 /**
- * Many streams at once on one connection. Every message must arrive once and in order, every stream must end as
- * planned, and no resource may remain. The ids of streams select their Java shapes, so four streams cover all shapes.
- * Some readers are slow, and some read nothing until all other streams have ended.
+ * Tests many concurrent streams on one connection. Every message must arrive once and in order, every stream must end
+ * as planned, and no resource may remain in use. The id of a stream selects its Java signature, so four streams cover
+ * all signatures. Some readers are slow, and some read nothing until all other streams have ended.
  *
  * <p>The test with the tag {@code figures} runs all cases with up to 1,000 streams. {@code tern.streams.repetitions}
- * sets the number of repetitions, and {@code tern.streams.seed} replays the times of cancels and deadlines
+ * sets the number of repetitions, and {@code tern.streams.seed} replays the times of cancellations and deadlines
  * (docs/threads.md).
  */
 @Timeout(1_800)
 class ManyStreamsTest {
 
-    /** A client and a server with one connection between them. */
+    /** A pair of client and server with one connection between them. */
     private enum Wire {
         TERN,
         GRPC_CLIENT,
@@ -77,7 +77,10 @@ class ManyStreamsTest {
         sides.close();
     }
 
-    /** Creates streams with messages up to a size. If there are many streams, all kinds of readers are included. */
+    /**
+     * Returns plans for streams with messages up to the given size. If there are many streams, their readers have
+     * different speeds.
+     */
     private static List<FeedPlan> plans(Way way, int streams, int messages, int bytes) {
         return IntStream.range(0, streams)
                 .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id)))
@@ -129,7 +132,7 @@ class ManyStreamsTest {
         run(wire, List.of(Way.DOWN), 1_000, 3, 16 << 10);
     }
 
-    /** Uses messages of a hundred bytes, so that very many messages wait at the same time. */
+    /** Uses messages of 100 bytes, so that a large number of messages wait at the same time. */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_CLIENT"})
     void streamsOfSmallMessagesEnd(Wire wire) throws Exception {
@@ -137,8 +140,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * The unread streams together exceed the initial window of a connection. Each one stays below the limit of a server
-     * for one stream.
+     * The unread streams together exceed the initial window of the connection. Each of them stays below the server's
+     * limit for one stream.
      */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
@@ -146,7 +149,10 @@ class ManyStreamsTest {
         runBesideUnread(wire, 24, 20, 64 << 10);
     }
 
-    /** The unread messages fill more than half of the grown window of the connection but do not let it grow further. */
+    /**
+     * The unread messages fill more than half of the enlarged window of the connection, but not enough to enlarge it
+     * further.
+     */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
     void manyStreamsWithOneUnreadMessageDoNotStopOthers(Wire wire) throws Exception {
@@ -168,12 +174,18 @@ class ManyStreamsTest {
         }
     }
 
-    /** Returns an id that selects a publisher or a Flux. An observer would block a thread of client or server. */
+    /**
+     * Returns an id that selects a method with a publisher or a Flux. A method with an observer would block a thread of
+     * client or server.
+     */
     private static int publisherId(int number) {
         return number / 2 * 4 + number % 2;
     }
 
-    /** A server that fails a stream of requests also resets it, because it does not need the remaining requests. */
+    /**
+     * If a server fails a stream of requests, it also resets the stream, because it does not need the remaining
+     * requests.
+     */
     @ParameterizedTest
     @EnumSource
     void streamsThatTheServerEndsEarlyDoNotEndTheirConnection(Wire wire) throws Exception {
@@ -189,7 +201,7 @@ class ManyStreamsTest {
         }
     }
 
-    /** A client for which the test chooses the window of the client or of its server. */
+    /** A client for which the test chooses the flow-control window of the client or of its server. */
     private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
 
         @Override
@@ -278,7 +290,7 @@ class ManyStreamsTest {
         };
     }
 
-    /** Mixes all directions, sizes up to 128 KiB, all readers and all kinds of ends on one connection. */
+    /** Mixes all directions, message sizes up to 128 KiB, all reader speeds and all kinds of ends on one connection. */
     @ParameterizedTest
     @EnumSource
     void mixOfStreamsEnds(Wire wire) throws Exception {
@@ -306,7 +318,10 @@ class ManyStreamsTest {
         return random.nextInt(3) == 0 ? withEnd(plan, random) : plan;
     }
 
-    /** Chooses a reader. Only a stream that fits into the window of a bare client gets a paused reader. */
+    /**
+     * Chooses a reader speed at random. A stream is paused only if its messages fit into the window of a bare HTTP/2
+     * client.
+     */
     private static Reading anyReading(int allBytes, Random random) {
         return switch (random.nextInt(6)) {
             case 0 -> allBytes < 60_000 ? Reading.PAUSED : Reading.EAGER;
@@ -315,7 +330,7 @@ class ManyStreamsTest {
         };
     }
 
-    /** Repeats all cases. */
+    /** Repeats all cases of this class. */
     @ParameterizedTest
     @EnumSource
     @Tag("figures")

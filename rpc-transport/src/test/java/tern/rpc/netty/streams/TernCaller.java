@@ -30,7 +30,7 @@ import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.triple.TripleClientProtocol;
 import tern.rpc.netty.triple.TripleCodecs;
 
-/** Tern's client with the proxy of an interface. The id of a stream selects the Java shape. */
+/** Tern's client with a proxy of the service interface. The id of a stream selects the Java signature of the method. */
 final class TernCaller implements FeedCaller {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
@@ -114,7 +114,7 @@ final class TernCaller implements FeedCaller {
         CompletableFuture<Disposable> begun = new CompletableFuture<>();
         feed.cancelledBy(() -> begun.thenAccept(call -> {
             call.dispose();
-            feed.endedIfOpen(StatusCode.CANCELLED); // the caller's own cancel is not reported to it
+            feed.endedIfOpen(StatusCode.CANCELLED); // the caller is not notified of its own cancellation
         }));
         begun.complete(to.collectFlux(JdkFlowAdapter.flowPublisherToFlux(requests(feed)))
                 .subscribe(receipt -> ended(feed, receipt, null), failure -> ended(feed, null, failure)));
@@ -158,7 +158,7 @@ final class TernCaller implements FeedCaller {
             }
             requests.onCompleted();
         } catch (RpcException | IllegalStateException e) {
-            // the call has ended, and its answers report this
+            // the call has ended, and the receiver of the answers is notified of the reason
         }
     }
 
@@ -182,7 +182,7 @@ final class TernCaller implements FeedCaller {
         return "our client";
     }
 
-    /** Reads answers as a subscriber. */
+    /** Receives answers as a subscriber. */
     private static final class Taker implements Flow.Subscriber<Entry> {
 
         private final Feed feed;
@@ -203,7 +203,7 @@ final class TernCaller implements FeedCaller {
             Flow.Subscription current = Objects.requireNonNull(subscription);
             if (feed.take(entry)) {
                 current.cancel();
-                feed.ended(StatusCode.CANCELLED); // the subscriber's own cancel is not reported to it
+                feed.ended(StatusCode.CANCELLED); // the subscriber is not notified of its own cancellation
             } else {
                 feed.askNext(() -> current.request(1));
             }
@@ -220,7 +220,7 @@ final class TernCaller implements FeedCaller {
         }
     }
 
-    /** Reads answers as an observer, which slows the peer down while it blocks. */
+    /** Receives answers as an observer. While it blocks, the peer cannot send more. */
     private static final class Observing implements StreamObserver<Entry> {
 
         private final Feed feed;

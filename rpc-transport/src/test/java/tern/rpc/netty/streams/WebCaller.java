@@ -43,10 +43,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
-/** A bare HTTP/2 client that speaks one of the forms, with windows of any size. */
+/** A bare HTTP/2 client that uses one of the web protocols, with flow-control windows of any size. */
 final class WebCaller implements FeedCaller {
 
-    /** The forms that support streams. */
+    /** The web protocols that support streams. */
     enum Form {
         GRPC("application/grpc"),
         GRPC_WEB("application/grpc-web+proto"),
@@ -76,7 +76,7 @@ final class WebCaller implements FeedCaller {
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final Channel channel;
 
-    /** @param window window of each stream */
+    /** @param window the flow-control window of each stream, in bytes */
     WebCaller(int port, Form form, int window) {
         this.form = form;
         this.window = window;
@@ -180,7 +180,7 @@ final class WebCaller implements FeedCaller {
                 .writeBytes(message);
     }
 
-    /** Sends one request. Sends the next one after this one was written. */
+    /** Sends one request, and after it was written the next one. */
     private static void sendNext(Feed feed, Http2StreamChannel stream) {
         if (!feed.hasMore()) {
             stream.writeAndFlush(new DefaultHttp2DataFrame(true));
@@ -214,13 +214,13 @@ final class WebCaller implements FeedCaller {
         return "a bare client of " + form + ", windows of " + window;
     }
 
-    /** The answer on one stream. */
+    /** Receives the answer on one stream. */
     private final class Exchange extends ChannelInboundHandlerAdapter {
 
         private final Feed feed;
         private final ByteBuf unread = Unpooled.buffer();
-        private @Nullable StatusCode end; // in the encoding of the form
-        private boolean whole; // true if the answer is a single text that contains the failure
+        private @Nullable StatusCode end; // the status that the answer contained; null until it has arrived
+        private boolean whole; // true if the whole body is one text that contains the failure
         private int taken;
 
         Exchange(Feed feed) {
@@ -260,7 +260,7 @@ final class WebCaller implements FeedCaller {
             }
         }
 
-        /** Decodes all complete messages. */
+        /** Decodes all messages that have arrived completely. */
         private void takeApart(Channel stream) throws InvalidProtocolBufferException {
             if (form == Form.EVENTS) {
                 takeEvents(stream);
@@ -359,7 +359,10 @@ final class WebCaller implements FeedCaller {
             }
         }
 
-        /** An answer before NO_ERROR is valid (RFC 9113, 8.1). Netty would drop it if it were not read now. */
+        /**
+         * Handles a reset. An answer that ends before a reset with NO_ERROR is valid (RFC 9113, 8.1), but Netty would
+         * drop it if it were not read now.
+         */
         private void reset(Channel stream, long error) {
             if (error == Http2Error.NO_ERROR.code()) {
                 stream.config().setAutoRead(true);

@@ -21,8 +21,8 @@ import tern.rpc.netty.triple.WebClient.Version;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests DNS rebinding, where the host name of a web page resolves to the server, and answers that browsers could
- * misinterpret.
+ * Tests DNS rebinding, in which the host name of a web page resolves to the server, and answers that browsers could
+ * misinterpret as a page or script.
  */
 @Timeout(60)
 class AllowedHostsTest {
@@ -123,7 +123,7 @@ class AllowedHostsTest {
                 WebRequest.of("GET", "/nowhere"),
             }) {
                 try (WebClient client = version.connect(port)) {
-                    WebAnswer answer = client.send(request); // the client resolves the name to localhost
+                    WebAnswer answer = client.send(request); // the client resolves this host name to localhost
 
                     assertThat(answer.status()).as(request.toString()).isEqualTo(421);
                     assertThat(answer.text()).contains("rpc.server.allowed-hosts");

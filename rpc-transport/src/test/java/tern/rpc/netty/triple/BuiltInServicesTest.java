@@ -56,7 +56,7 @@ import tern.rpc.reflection.ReflectionService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests health and reflection, called with gRPC's generated clients. */
+/** Tests the health and reflection services with gRPC's generated clients. */
 class BuiltInServicesTest {
 
     private final HealthService health = new HealthService();
@@ -292,7 +292,7 @@ class BuiltInServicesTest {
         }
     }
 
-    /** Requests the file that describes the method, as a command-line tool does. */
+    /** Requests the file that describes the method by reflection, as a command-line tool does. */
     private MethodDescriptor described(String service, String method) throws Exception {
         try (Conversation conversation = new Conversation(peer.channel())) {
             return conversation
@@ -302,7 +302,10 @@ class BuiltInServicesTest {
         }
     }
 
-    /** Acts like a command-line tool: requests the file, uses it to create messages from JSON, and calls the method. */
+    /**
+     * Calls a method as a command-line tool does: requests its description, creates the message from JSON and makes the
+     * call.
+     */
     private String callAsTold(String service, String method, String json) throws Exception {
         MethodDescriptor described = described(service, method);
         return json(ClientCalls.blockingUnaryCall(
@@ -322,7 +325,7 @@ class BuiltInServicesTest {
                 .build();
     }
 
-    /** One stream of reflection. */
+    /** One call of the reflection service. */
     private static final class Conversation implements AutoCloseable {
         private final BlockingQueue<ServerReflectionResponse> answers = new LinkedBlockingQueue<>();
         private final Queueing<ServerReflectionResponse> end = new Queueing<>(answers);

@@ -25,14 +25,15 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Limits the heap allocation of a small call on both sides together. The limit is about 1.5 times the measured value.
+ * Limits the heap memory that a small call allocates on client and server together. The limit is about 1.5 times the
+ * measured value.
  */
 class BytesPerCallTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int CALLS = 5_000;
 
-    /** The smallest possible call. */
+    /** A service whose call is as small as possible. */
     public interface Exists {
         boolean exists(String id);
     }
@@ -66,7 +67,8 @@ class BytesPerCallTest {
                     .protocol(protocol)
                     .check(true)
                     .build());
-            ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED); // its records are larger than a call
+            // the leak detector's records would be larger than a call
+            ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
             call(service); // the first calls create shared objects
 
             long before = allocated();
@@ -89,7 +91,7 @@ class BytesPerCallTest {
         assertThat(found).isEqualTo(CALLS);
     }
 
-    /** Returns the bytes allocated by the threads that take part in calls. */
+    /** Returns the number of bytes allocated by the threads that take part in calls. */
     private static long allocated() {
         long sum = 0;
         for (Thread thread : Thread.getAllStackTraces().keySet()) {

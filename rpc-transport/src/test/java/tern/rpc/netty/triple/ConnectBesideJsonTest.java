@@ -16,11 +16,11 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Checks the table of docs/wire-protocol.md 7.1 row by row: Connect and the plain JSON form on one port. */
+/** Checks the table of docs/wire-protocol.md 7.1 row by row: Connect and plain JSON calls on the same port. */
 @Timeout(120)
 class ConnectBesideJsonTest {
 
-    /** A request in each of the two forms, and the expected answers. */
+    /** A request as a Connect call and as a plain JSON call, with the expected answers. */
     private record Row(
             String name,
             WebRequest connect,
@@ -28,7 +28,7 @@ class ConnectBesideJsonTest {
             WebRequest json,
             Consumer<WebAnswer> jsonAnswer) {}
 
-    /** A JSON printer may escape the equals sign. */
+    /** Matches the metadata in an answer. The equals sign may be escaped, because JSON encoders may do so. */
     private static final String METADATA =
             "none\\\\nx-a(=|\\\\u003d)b\\\\nc-bin(=|\\\\u003d)AQ(==|\\\\u003d\\\\u003d)\\\\n\"$";
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Tests single requests of Connect streams. */
+/** Tests streaming Connect calls, one HTTP request at a time. */
 @Timeout(120)
 class ConnectStreamTest {
 
@@ -96,7 +96,7 @@ class ConnectStreamTest {
     }
 
     /**
-     * The method may answer before or after it has read all requests, depending on timing. The status must be the same.
+     * Depending on timing, the method answers before or after it has read all requests. The status must be the same.
      */
     @ParameterizedTest
     @ValueSource(strings = {"shoutLater", "shoutAll"})
@@ -122,8 +122,8 @@ class ConnectStreamTest {
     }
 
     /**
-     * Over HTTP/1.1 the client reads the answer only after it has sent the whole request, so both sides would wait for
-     * each other.
+     * Over HTTP/1.1, the client reads the answer only after it has sent the whole request, so client and server would
+     * wait for each other.
      */
     @Test
     void answerInTheMiddleOfARequestNeedsHttp2() {

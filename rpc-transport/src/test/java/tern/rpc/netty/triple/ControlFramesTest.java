@@ -16,8 +16,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Clients that send control frames together with data must be served. Clients that send only control frames must be
- * disconnected.
+ * Tests that the server serves clients that send control frames together with data, and disconnects clients that send
+ * only control frames.
  */
 @Timeout(120)
 class ControlFramesTest {
@@ -25,12 +25,12 @@ class ControlFramesTest {
     private static final String WORDS = "/" + Words.class.getName() + "/";
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
-    /** Slightly less than the maximum size of a message. */
+    /** Slightly less than the maximum size of a message, in bytes. */
     private static final int LARGE = 8_380_000;
 
     private static final int FRAME_BYTES = 16 << 10;
 
-    /** The control frames that a client sends for each DATA frame in either direction. */
+    /** The control frames that a client sends for each DATA frame that it sends or receives. */
     private interface Habit {
         void data(Http2Wire wire, int number);
     }
@@ -100,7 +100,8 @@ class ControlFramesTest {
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
             byte[] message = StringValue.of("x".repeat(LARGE)).toByteArray();
             byte[] framed = Http2Script.framed(0, message);
-            Thread reader = new Thread(() -> wire.answer(1)); // reads the server's acknowledgements
+            // reads the server's acknowledgements, so that they do not block the server
+            Thread reader = new Thread(() -> wire.answer(1));
             wire.request(1, WORDS + "write", false);
             reader.start();
             for (int at = 0, number = 0; at < framed.length; at += FRAME_BYTES, number++) {
@@ -127,9 +128,10 @@ class ControlFramesTest {
                             true,
                             0,
                             StringValue.of(String.valueOf(LARGE / 5)).toByteArray());
-                    wire.readUntil(() -> wire.begun(1).data.size() == 65_535); // as many bytes as the windows allow
+                    // this is the number of bytes that the windows permit
+                    wire.readUntil(() -> wire.begun(1).data.size() == 65_535);
                     for (int i = 0; i < 3_000; i++) {
-                        wire.openWindow(1, 1); // only for the stream, so no data follows
+                        wire.openWindow(1, 1); // enlarges only the window of the stream, so no data can be sent
                     }
                 },
                 ENHANCE_YOUR_CALM);

@@ -19,7 +19,7 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests the access of web pages from other sites. */
+/** Tests the access of web pages from other sites to services. */
 @Timeout(60)
 class CorsTest {
 
@@ -126,7 +126,8 @@ class CorsTest {
         assertThat(send(server, "POST", "echo", "", "\"no page\"").header("vary"))
                 .isEqualTo("origin");
         Answer read = send(server, "GET", "echo", "Origin: " + OTHER + "\r\n", "");
-        assertThat(read.status()).isEqualTo(405); // the request arrives, but the browser hides the answer from the page
+        // the request arrives at the server, but the browser hides the answer from the page
+        assertThat(read.status()).isEqualTo(405);
         assertThat(read.head()).doesNotContainKey("access-control-allow-origin");
     }
 

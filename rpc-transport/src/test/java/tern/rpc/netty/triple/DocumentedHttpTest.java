@@ -33,7 +33,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Runs the examples of docs/http.md and compares the results. */
+/** Runs the examples of docs/http.md and compares the results with the page. */
 @Timeout(60)
 class DocumentedHttpTest {
 
@@ -44,7 +44,7 @@ class DocumentedHttpTest {
     private static final TripleSides SIDES = new TripleSides();
     private static RpcServer server;
 
-    /** A service with one order. */
+    /** Implements the example service with one order. */
     private static final class Orders implements OrderService {
 
         @Override
@@ -115,7 +115,7 @@ class DocumentedHttpTest {
                                 .isEqualTo(shown.getValue().strip())));
     }
 
-    /** Runs a curl command with the few options that the page uses. */
+    /** Executes a curl command that uses only the options which occur on the page. */
     private static String run(String curl) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>();
         Matcher word = WORD.matcher(curl);
@@ -135,7 +135,7 @@ class DocumentedHttpTest {
                     request.header(header[0], header[1]);
                 }
                 case "-N" -> {
-                    // an option that only changes when curl prints, which does not matter here
+                    // the option only changes when curl prints its output, which is irrelevant here
                 }
                 default ->
                     request.uri(URI.create(

@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import com.google.protobuf.StringValue;
 import org.apache.dubbo.common.stream.StreamObserver;
 
-/** Streams with the types of Dubbo. The methods are the same as in {@link Shapes}. */
+/** Streaming methods that use the types of Dubbo. The methods are the same as in {@link Shapes}. */
 public interface DubboShapes {
 
     void count(Integer last, StreamObserver<Integer> out);
@@ -19,7 +19,7 @@ public interface DubboShapes {
     /** Sends the same messages as {@link #download}, compressed. */
     void squeezed(Integer messages, StreamObserver<byte[]> out);
 
-    /** Answers with the text whether the call has a deadline. */
+    /** Returns whether the call has a deadline, together with the text. */
     void limited(String text, StreamObserver<String> out);
 
     void say(StringValue text, StreamObserver<StringValue> out);

@@ -8,10 +8,10 @@ import org.apache.dubbo.common.stream.StreamObserver;
 import org.apache.dubbo.rpc.RpcContext;
 import org.apache.dubbo.rpc.protocol.tri.ServerStreamObserver;
 
-/** Implements {@link DubboShapes} like {@link ShapesServer}. */
+/** Implements {@link DubboShapes} in the same way as {@link ShapesServer} implements {@link Shapes}. */
 final class DubboShapesServer implements DubboShapes {
 
-    /** Texts of endless streams that were cancelled. */
+    /** The texts of the endless streams that were cancelled. */
     final BlockingQueue<String> cancelled = new LinkedBlockingQueue<>();
 
     @Override
@@ -74,7 +74,7 @@ final class DubboShapesServer implements DubboShapes {
         out.onCompleted();
     }
 
-    /** Answers after the last message. */
+    /** An observer that answers after the last message. */
     private abstract static class AtTheEnd<T> implements StreamObserver<T> {
 
         private final StreamObserver<Integer> out;

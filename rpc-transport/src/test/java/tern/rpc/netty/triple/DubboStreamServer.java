@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import com.example.wire.Person;
 import org.apache.dubbo.common.stream.StreamObserver;
 
-/** Implements the streams like the provider of the captured calls. */
+/** Implements the streams in the same way as the provider of the captured calls. */
 final class DubboStreamServer implements DubboStreamService {
 
     @Override

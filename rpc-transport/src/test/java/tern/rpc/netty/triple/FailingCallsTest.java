@@ -69,8 +69,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests unary calls that fail, for each protocol, step and kind of throwable. Each call must be answered and leave no
- * resource behind, and the next call on the connection must work.
+ * Tests unary calls that fail, for each protocol, step and kind of throwable. Each call must be answered and must not
+ * leave resources in use, and the next call on the connection must succeed.
  */
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -79,7 +79,10 @@ class FailingCallsTest {
     private static final String PATH = "/" + Works.class.getName() + "/";
     private static final int THREADS = 2;
 
-    /** The names of the threads of the service and its answers. No client uses such names. */
+    /**
+     * Matches the names of the threads that run the service and send its answers. No thread of a client has such a
+     * name.
+     */
     private static final Pattern SERVER = Pattern.compile("(rpc-worker|later).*");
 
     private static final Pattern CLIENT = Pattern.compile("(?!rpc-worker|later).*");
@@ -91,7 +94,7 @@ class FailingCallsTest {
         CompletableFuture<Part> later(Part part);
     }
 
-    /** Argument and result. hessian2 reads and writes their fields, whereas JSON uses their accessors. */
+    /** The type of argument and result. hessian2 accesses its fields, whereas JSON uses its accessors. */
     public static final class Part implements Serializable {
 
         private static final long serialVersionUID = 1L;
@@ -170,7 +173,7 @@ class FailingCallsTest {
         }
 
         /**
-         * Returns whether the method counts as executed according to the caller's failure; null if the call succeeds
+         * Returns whether, according to the caller's failure, the method was executed; null if the call succeeds
          * although this step fails.
          */
         @Nullable
@@ -191,7 +194,7 @@ class FailingCallsTest {
         }
     }
 
-    /** The protocol of a call. */
+    /** The protocol with which a call is made. */
     enum Wire {
         DUBBO,
         TRI,
@@ -209,7 +212,10 @@ class FailingCallsTest {
             return this == DUBBO || this == TRI || this == HTTP;
         }
 
-        /** Returns whether the protocol has this step. hessian2 calls no setters, and avoids constructors if it can. */
+        /**
+         * Returns whether a call with this protocol includes the given step. hessian2 calls no setters, and avoids
+         * constructors if possible.
+         */
         boolean has(Step step) {
             return step.isOfClient() ? isRpc() : step != Step.CONSTRUCTOR || (this != DUBBO && this != TRI);
         }
@@ -262,7 +268,7 @@ class FailingCallsTest {
         }
     }
 
-    /** A meter registry whose timers fail on request. */
+    /** A meter registry whose timers fail when a test requests it. */
     private static final class Meters extends SimpleMeterRegistry {
 
         Meters() {
@@ -283,7 +289,7 @@ class FailingCallsTest {
         }
     }
 
-    /** A server, and a client for each protocol. */
+    /** A server, with one client for each protocol. */
     private final class Sides {
 
         final Meters meters = new Meters();
@@ -350,7 +356,7 @@ class FailingCallsTest {
                     .on(proxy);
         }
 
-        /** @return the name in the answer, or the failure */
+        /** @return the name in the answer, or the exception of the call */
         Object call(Wire wire, boolean async) {
             return wire.isRpc() ? callProxy(wire, async) : callWeb(wire, async);
         }
@@ -398,7 +404,7 @@ class FailingCallsTest {
         };
     }
 
-    @SuppressWarnings("NullAway") // simulates a careless filter
+    @SuppressWarnings("NullAway") // simulates a filter that ignores the nullness contract
     private static ClientFilter clientFilter() {
         return (call, next) -> {
             Planted.at(Step.CLIENT_FILTER_BEFORE);
@@ -451,7 +457,7 @@ class FailingCallsTest {
                     continue;
                 }
                 for (Kind kind : Kind.values()) {
-                    // the JDK's futures rethrow this exception
+                    // the JDK's futures rethrow an exception with this kind of message
                     if (step != Step.CLIENT_CALLBACK || kind != Kind.UNREADABLE) {
                         rows.add(Arguments.of(wire, step, kind));
                     }

@@ -50,8 +50,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests streams that fail at the service or at its caller, for each step and kind of throwable. Each stream must end
- * and leave no resource behind on either side, and the next call on the connection must work.
+ * Tests streams that fail in the service or in its caller, for each step and kind of throwable. Each stream must end
+ * and must not leave resources in use on either side, and the next call on the connection must succeed.
  */
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -71,7 +71,7 @@ class FailingStreamsTest {
         CompletionStage<Part> collect(Flow.Publisher<Part> parts);
     }
 
-    /** The messages. */
+    /** The type of the messages. */
     public static final class Part implements Serializable {
 
         private static final long serialVersionUID = 1L;
@@ -136,7 +136,10 @@ class FailingStreamsTest {
             return name().startsWith("CLIENT");
         }
 
-        /** Returns whether the receiver of the answers fails. It may then not be notified of the end of the stream. */
+        /**
+         * Returns whether the failing step belongs to the receiver of the answers. That receiver may then not be
+         * notified of the end of the stream.
+         */
         boolean isOfReceiver() {
             return this == CLIENT_ON_SUBSCRIBE
                     || this == CLIENT_ON_NEXT
@@ -220,7 +223,7 @@ class FailingStreamsTest {
         }
     }
 
-    /** A message with two nested messages. */
+    /** A message that contains two other messages. */
     private record Parts(
             Part part,
             Step subscribing,
@@ -257,7 +260,7 @@ class FailingStreamsTest {
         }
     }
 
-    /** Receives answers and reports their end. */
+    /** Receives answers and completes a future when the stream ends. */
     private static final class Taker implements StreamObserver<Part>, Flow.Subscriber<Part> {
 
         final CompletableFuture<Integer> end = new CompletableFuture<>();
@@ -296,7 +299,7 @@ class FailingStreamsTest {
         }
     }
 
-    /** The ways to call the service. */
+    /** The methods of the service, each with code that calls it. */
     enum Way {
         BOTH {
             @Override
@@ -308,7 +311,7 @@ class FailingStreamsTest {
                     requests.onNext(Part.of("b"));
                     requests.onCompleted();
                 } catch (Throwable overOrPlanted) {
-                    // the stream of answers determines the end of the call
+                    // the receiver of the answers is notified of the failure
                 }
                 return taker.end;
             }
@@ -337,7 +340,7 @@ class FailingStreamsTest {
             }
         };
 
-        /** @return the end of the stream */
+        /** @return a future that completes when the stream ends */
         abstract CompletableFuture<?> call(Streams streams);
     }
 
@@ -402,7 +405,7 @@ class FailingStreamsTest {
                 .on(proxy);
     }
 
-    @SuppressWarnings("NullAway") // simulates a careless filter
+    @SuppressWarnings("NullAway") // simulates a filter that ignores the nullness contract
     private static Filter filter(Step before, Step after, Step stage, Step nothing) {
         return (call, next) -> {
             Planted.at(before);

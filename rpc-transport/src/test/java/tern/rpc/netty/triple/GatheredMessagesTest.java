@@ -63,7 +63,7 @@ class GatheredMessagesTest {
         return messages.write(context, codec.encoder(), stream, joined);
     }
 
-    /** Returns the DATA frames sent since the last call. */
+    /** Returns the DATA frames that were sent since the last call of this method. */
     private List<Data> sent() {
         List<Data> frames = new ArrayList<>();
         ByteBuf all = Unpooled.buffer();
@@ -121,7 +121,8 @@ class GatheredMessagesTest {
         add("abcdef");
         ChannelFuture first = write();
         add("g");
-        ChannelFuture second = write(); // queued to keep the order, although its single byte would fit
+        // queued to preserve the order, although the window has room for its single byte
+        ChannelFuture second = write();
         codec.flush(context);
 
         assertThat(sent()).containsExactly(new Data(3, "abcd"));

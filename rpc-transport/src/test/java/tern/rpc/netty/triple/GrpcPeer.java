@@ -9,7 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
-/** A client of grpc-java with one connection. */
+/** A client based on grpc-java with one connection. */
 final class GrpcPeer implements AutoCloseable {
 
     private final ManagedChannel channel;
@@ -24,7 +24,7 @@ final class GrpcPeer implements AutoCloseable {
         return channel;
     }
 
-    /** Creates a method with these message types for a service without generated code. */
+    /** Describes a unary method with these message types, for a service without generated code. */
     static <Q extends Message, A extends Message> MethodDescriptor<Q, A> unary(
             String service, String name, Q request, A response) {
         return MethodDescriptor.<Q, A>newBuilder()

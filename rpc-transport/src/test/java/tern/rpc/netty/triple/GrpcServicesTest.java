@@ -61,7 +61,7 @@ import tern.rpc.grpc.GrpcServices;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.server.ServiceExport;
 
-/** Tests services of grpc-java that Tern exports and grpc-java's client calls. */
+/** Tests grpc-java services that Tern exports and that grpc-java's client calls. */
 class GrpcServicesTest {
 
     private static final Key<String> CALLER = Key.of("x-caller", Metadata.ASCII_STRING_MARSHALLER);
@@ -262,7 +262,7 @@ class GrpcServicesTest {
         assertThat(metadata.get(TOKEN)).containsExactly(1, 2, 0xff);
     }
 
-    /** Returns the headers of the request before and after the answer. */
+    /** A call that returns the headers of the request as headers and as trailers of the answer. */
     private static final class Mirroring<Q, A> extends io.grpc.ForwardingServerCall.SimpleForwardingServerCall<Q, A> {
         private final Metadata received;
 
@@ -443,7 +443,7 @@ class GrpcServicesTest {
         calling.join();
     }
 
-    /** Records how a method is notified that its caller has cancelled. */
+    /** Records the two ways in which a method learns that its caller has cancelled: a handler and the context. */
     private static final class Cancelled {
         final CountDownLatch begun = new CountDownLatch(1);
         private final CompletableFuture<Void> handler = new CompletableFuture<>();
@@ -723,21 +723,21 @@ class GrpcServicesTest {
     private static class Ignored<T> implements StreamObserver<T> {
         @Override
         public void onNext(T value) {
-            // ignored
+            // ignores the message
         }
 
         @Override
         public void onError(Throwable failure) {
-            // the caller has cancelled
+            // the caller has cancelled the call
         }
 
         @Override
         public void onCompleted() {
-            // nothing to do
+            // there is nothing to do
         }
     }
 
-    /** Collects the received answers. */
+    /** Collects received answers. */
     private static class Answers<T> implements StreamObserver<T> {
         private final List<T> received = new CopyOnWriteArrayList<>();
         private final CompletableFuture<Void> end = new CompletableFuture<>();
@@ -772,7 +772,7 @@ class GrpcServicesTest {
         }
     }
 
-    /** Requests nothing until the test says so. */
+    /** Requests one answer and no further answers until the test calls {@code takeAll()}. */
     private static final class Slow<Q, A> implements ClientResponseObserver<Q, A> {
         private final List<A> received = new ArrayList<>();
         private final CompletableFuture<List<A>> end = new CompletableFuture<>();

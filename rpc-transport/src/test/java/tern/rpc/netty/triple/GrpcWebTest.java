@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Tests single requests of gRPC-Web. */
+/** Tests gRPC-Web calls, one HTTP request at a time. */
 @Timeout(120)
 class GrpcWebTest {
 
@@ -59,7 +59,7 @@ class GrpcWebTest {
         return answer;
     }
 
-    /** Returns the contents of the messages, and checks the trailers at the end. */
+    /** Returns the contents of the messages in a body, and checks the trailers at its end. */
     private static List<String> messages(byte[] body) {
         List<TestFrame> frames = TestFrame.parse(body);
         assertThat(frames.get(frames.size() - 1).flags()).isEqualTo(TRAILERS);
@@ -189,7 +189,7 @@ class GrpcWebTest {
         assertStatus(send(version, text("shout", "AAAAA".getBytes(ISO_8859_1))), 3, "group of 4");
     }
 
-    /** Decodes each group separately, because padding may occur anywhere. */
+    /** Decodes each group of four characters separately, because any group may end in padding. */
     private static byte[] decoded(String text) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int at = 0; at < text.length(); at += 4) {

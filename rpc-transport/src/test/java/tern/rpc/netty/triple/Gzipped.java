@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/** Gzip with the JDK, for tests. */
+/** Compresses and decompresses with the JDK's gzip classes, for tests. */
 final class Gzipped {
 
     private Gzipped() {}
@@ -30,7 +30,7 @@ final class Gzipped {
         }
     }
 
-    /** Returns the body of an answer, decompressed if it is compressed. */
+    /** Returns the body of an answer. Decompresses it if the headers say that it is compressed. */
     static byte[] undoneIfMarked(WebAnswer answer) {
         return answer.header("content-encoding").equals("gzip") ? undone(answer.body()) : answer.body();
     }

@@ -25,7 +25,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 
-/** Connections that start with HTTP/1.1 and upgrade to HTTP/2. */
+/** Tests connections that start with HTTP/1.1 and upgrade to HTTP/2. */
 @Timeout(60)
 class H2cUpgradeTest {
 

@@ -13,7 +13,7 @@ import io.netty.util.AsciiString;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Reads Tern's header blocks with Netty's decoder, which keeps the dynamic table of the receiving side. */
+/** Decodes Tern's header blocks with Netty's decoder, which keeps the receiver's dynamic table. */
 class HeaderTableTest {
 
     private final HeaderTable table = new HeaderTable();
@@ -35,7 +35,7 @@ class HeaderTableTest {
         ByteBuf third = encoded(request("/a.Service/call", "3"));
 
         assertThat(second.readableBytes()).isGreaterThan(60);
-        assertThat(third.readableBytes()).isLessThan(16); // contains the text of the timeout
+        assertThat(third.readableBytes()).isLessThan(16); // the block contains the value of the timeout as text
     }
 
     @Test
@@ -52,7 +52,7 @@ class HeaderTableTest {
     @Test
     void morePathsThanTheTableHoldsAllArrive() throws Exception {
         Random random = new Random(7);
-        for (int i = 0; i < 30_000; i++) { // enough to fill the table several times
+        for (int i = 0; i < 30_000; i++) { // the paths fill the table several times
             Http2Headers sent = request("/a.long.name.of.a.Service/call" + random.nextInt(200), "1");
 
             assertThat(decoded(encoded(sent))).isEqualTo(sent);

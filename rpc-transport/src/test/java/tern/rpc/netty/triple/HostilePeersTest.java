@@ -36,8 +36,8 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 
 /**
- * Figures R2, R6 and R7 of docs/figures/promises.md over sockets: attacks over HTTP/2 are disconnected, decompression
- * bombs are refused, and honest clients that cancel calls are served.
+ * Figures R2, R6 and R7 of docs/figures/promises.md, over sockets: attackers that use HTTP/2 are disconnected,
+ * decompression bombs are refused, and honest clients that cancel calls are served.
  */
 @Timeout(1_200)
 class HostilePeersTest {
@@ -45,21 +45,27 @@ class HostilePeersTest {
     private static final String GREET = "/com.example.wire.GreetService/";
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
-    /** An attack must be disconnected after at most this number of frames. Every limit of the server is smaller. */
+    /**
+     * The server must disconnect an attacker after at most this number of frames. Every limit of the server is below
+     * this number.
+     */
     private static final int MAX_FRAMES = 3_000;
 
-    /** Number of open calls of the honest client. It is half of the server's limit. */
+    /** Maximum number of concurrent calls of the honest client. It is half of the server's limit. */
     private static final int MAX_OPEN = 512;
 
-    /** Sends the frame with this number. The connection is open, and a request on stream 1 waits for its body. */
+    /**
+     * Sends the attack's frame with the given number. The connection is open, and a request on stream 1 waits for its
+     * body.
+     */
     private interface Attack {
         void frame(Http2Wire wire, int number);
     }
 
-    /** Number of bytes per write. Large writes keep the attack cheap for the attacker. */
+    /** Number of bytes per write. Large writes make the attack cheap for the attacker. */
     private static final int PIECE_BYTES = 16 << 10;
 
-    /** All bytes of each attack by name. */
+    /** The bytes of each attack, by name. */
     private static final Map<String, byte[]> ATTACKS = attacks();
 
     private static final int CALLS_OF_A_MINUTE = 120_000;
@@ -92,7 +98,7 @@ class HostilePeersTest {
 
     private static void call(Http2Wire wire, int stream, String method, byte[] wrapper) {
         wire.request(stream, GREET + method, false);
-        for (int done = 0; done < wrapper.length + 5; ) { // in frames of an allowed size
+        for (int done = 0; done < wrapper.length + 5; ) { // splits the message into frames of a permitted size
             byte[] framed = Http2Script.framed(0, wrapper);
             int length = Math.min(16 << 10, framed.length - done);
             boolean last = done + length == framed.length;
@@ -169,9 +175,7 @@ class HostilePeersTest {
         return ATTACKS.keySet().stream();
     }
 
-    /**
-     * @return the code of the GOAWAY that ended the connection; null if there was none
-     */
+    /** @return the error code of the GOAWAY frame that ended the connection; null if there was no GOAWAY */
     private Long attack(byte[] bytes) {
         try (Http2Wire wire = Http2Wire.connect(server.port())) {
             try {
@@ -179,7 +183,7 @@ class HostilePeersTest {
                     wire.send(bytes, sent, Math.min(PIECE_BYTES, bytes.length - sent));
                 }
             } catch (UncheckedIOException closed) {
-                // earlier frames of the server can still be read
+                // frames that the server sent before the close can still be read
             }
             return wire.endOfConnection();
         }
@@ -198,10 +202,10 @@ class HostilePeersTest {
                 out.write(bytes, sent, Math.min(PIECE_BYTES, bytes.length - sent));
             }
             while (socket.getInputStream().read(answer) >= 0) {
-                // reads until the server closes
+                // reads until the server closes the connection
             }
         } catch (IOException over) {
-            // closed with unread bytes, or no data within the timeout; the measured time distinguishes the cases
+            // the server closed with unread bytes, or sent nothing within the timeout; the measured time shows which
         }
     }
 
@@ -215,7 +219,10 @@ class HostilePeersTest {
                 .isTrue();
     }
 
-    /** The block adds a field of 4 KB to the table, and then refers to it repeatedly with one byte. */
+    /**
+     * Sends a header block that adds a field of 4 KB to the dynamic table and then refers to the field repeatedly with
+     * one byte each.
+     */
     @Test
     void aTableOfHeadersIsNoBomb() {
         ByteArrayOutputStream block = new ByteArrayOutputStream();
@@ -248,7 +255,7 @@ class HostilePeersTest {
         }
     }
 
-    /** Opens the windows for answers of any size, since this client gives no further credit. */
+    /** Enlarges the windows for answers of any size, because this client sends no window updates later. */
     private static void openWindows(Http2Wire wire) {
         wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
         wire.frame(Http2Script.WINDOW_UPDATE, 0, 0, Http2Script.fourBytes(1 << 30));
@@ -272,8 +279,9 @@ class HostilePeersTest {
     }
 
     /**
-     * R6: measures the time until an attack is disconnected. {@code -Dtern.flooders=50 -Dtern.flood-seconds=60} starts
-     * this number of concurrent attackers, which reconnect until the time is over.
+     * Figure R6: measures the time until the server disconnects an attacker.
+     * {@code -Dtern.flooders=50 -Dtern.flood-seconds=60} starts 50 concurrent attackers, which reconnect for 60
+     * seconds.
      */
     @Test
     @Tag("figures")
@@ -312,7 +320,7 @@ class HostilePeersTest {
         assertThat(worst).isLessThanOrEqualTo(TimeUnit.SECONDS.toNanos(1));
     }
 
-    /** R7: 2,000 calls a second. Every fiftieth call is cancelled. */
+    /** Figure R7: makes 2,000 calls per second and cancels every fiftieth call. */
     @Test
     @Tag("figures")
     void honestCancellerIsNotCut() {
@@ -335,7 +343,7 @@ class HostilePeersTest {
                 LockSupport.parkNanos(due - System.nanoTime());
                 int begun = calls - cancelled;
                 while (begun - wire.finished() > MAX_OPEN && !ended.get()) {
-                    LockSupport.parkNanos(100_000); // an honest client respects the server's limit of streams
+                    LockSupport.parkNanos(100_000); // an honest client does not exceed the server's limit of streams
                 }
                 int id = 1 + 2 * calls;
                 wire.request(id, GREET + "echo", false);

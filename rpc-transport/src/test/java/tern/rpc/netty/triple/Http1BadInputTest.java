@@ -21,8 +21,8 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 
 /**
- * Tests requests that two parsers could interpret differently, and other invalid requests. Each is refused, and the
- * bytes after it are not read. A second connection works before and afterwards.
+ * Tests requests that two parsers could interpret differently, and other invalid requests. The server must refuse each
+ * of them and must not read the bytes after it. A second connection must work before and afterwards.
  */
 @Timeout(120)
 class Http1BadInputTest {
@@ -32,7 +32,7 @@ class Http1BadInputTest {
     private static final String HOST = "Host: localhost\r\n";
     private static final String GOOD = LINE + HOST + "Content-Length: 4\r\n\r\n\"hi\"";
 
-    /** A request that an attacker would like to smuggle past a proxy. */
+    /** A request that an attacker tries to smuggle past a proxy. */
     private static final String SMUGGLED = LINE + HOST + "Content-Length: 11\r\n\r\n\"smuggled!\"";
 
     private static RpcServer server;

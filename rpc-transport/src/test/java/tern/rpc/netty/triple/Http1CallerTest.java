@@ -37,7 +37,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests blocking callers that write and read their own socket, and all events that end their wait. */
+/** Tests blocking callers that use their own sockets, and all events that end their wait for an answer. */
 @Timeout(60)
 class Http1CallerTest {
 
@@ -65,7 +65,7 @@ class Http1CallerTest {
         loops.close();
     }
 
-    /** Creates a client whose first connection, which belongs to the event loop, is open. */
+    /** Creates a client. Its first connection, which belongs to an event loop, is already open. */
     private Notes notes(int mostConnections) {
         ClientTransportSettings settings = new ClientTransportSettings(
                 "shop",
@@ -99,7 +99,7 @@ class Http1CallerTest {
         return connections.get(0);
     }
 
-    /** A call on its own thread. */
+    /** Makes a call on its own thread. */
     private static final class Caller {
 
         private final FutureTask<String> call;
@@ -145,7 +145,7 @@ class Http1CallerTest {
         return socket;
     }
 
-    /** Waits until idle connections are old enough to be checked before use. */
+    /** Blocks until an idle connection is so old that it is checked before it is used. */
     private static void becomesOld() {
         long began = System.nanoTime();
         BooleanSupplier old = () -> System.nanoTime() - began > TimeUnit.MILLISECONDS.toNanos(20);
@@ -413,7 +413,7 @@ class Http1CallerTest {
 
     @Test
     void idleConnectionsOfOneKindAreClosedForTheOther() throws Exception {
-        Notes notes = notes(1); // the only connection belongs to the event loop
+        Notes notes = notes(1); // an event loop owns the only connection
 
         RawSocket callers = answered(notes);
         CompletableFuture<String> later = notes.later("x");

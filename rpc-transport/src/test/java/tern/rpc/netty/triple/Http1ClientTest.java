@@ -44,7 +44,9 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The requests of a client with JSON over HTTP/1.1, its reaction to unusual answers, and its number of connections. */
+/**
+ * Tests a client of JSON over HTTP/1.1: its requests, its reaction to unusual answers, and its number of connections.
+ */
 @Timeout(60)
 class Http1ClientTest {
 
@@ -95,7 +97,7 @@ class Http1ClientTest {
         return notes;
     }
 
-    /** Returns the head of a request without its empty line. The body is read and discarded. */
+    /** Reads a request. Returns its request line and headers without the empty line, and drops the body. */
     private static String head(RawSocket socket) {
         StringBuilder head = new StringBuilder();
         while (head.indexOf("\r\n\r\n") < 0) {

@@ -32,11 +32,14 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Replays every captured HTTP/1.1 request against Tern's server. Each difference is listed with its reason. */
+/**
+ * Replays every captured HTTP/1.1 request against Tern's server. Each difference between the answers is listed with its
+ * reason.
+ */
 @Timeout(120)
 class Http1FixturesTest {
 
-    /** Compares Tern's answers with the captured ones. There are two answers if the first is an interim response. */
+    /** Compares Tern's answers with the captured answers. There are two answers if the first is an interim answer. */
     private interface Expectation {
         void check(List<Answer> ours, List<Answer> captured);
     }
@@ -56,7 +59,8 @@ class Http1FixturesTest {
         sameError("accept-foo accept-xml checked health-json no-method no-service openapi openapi2 overload-sig"
                 + " overload-sig2 pb-fail root");
 
-        // GET, or a body that is not JSON. The features that they need are switched on.
+        // Requests with GET, or with a body that is not JSON. The server of these requests has the required features
+        // enabled.
         marked("HEAD ext-json form-params get-json-param get-nul get-query-params get-query-pojo text-plain");
 
         ours("4.4: a text is no page", "accept-browser", value("\"x\""));
@@ -111,7 +115,7 @@ class Http1FixturesTest {
         for (String name : List.of("connection", "content-length", "transfer-encoding", "cache-control", "allow")) {
             assertThat(ours.header(name)).as(name).isEqualTo(captured.header(name));
         }
-        assertThat(ours.head()).doesNotContainKey("alt-svc"); // see docs/wire-protocol.md 4.3
+        assertThat(ours.head()).doesNotContainKey("alt-svc"); // docs/wire-protocol.md 4.3 describes the header
     }
 
     private static void marked(String names) {
@@ -119,7 +123,7 @@ class Http1FixturesTest {
         MARKED.addAll(List.of(names.split(" ")));
     }
 
-    /** Expects the same status, and the captured text in Tern's body. */
+    /** Expects the captured status, and for the statuses 500 and 403 also the captured message. */
     private static void sameError(String names) {
         each(names, (ours, captured) -> {
             int status = captured.get(0).status();
@@ -138,6 +142,8 @@ class Http1FixturesTest {
     }
 
     /**
+     * Expects an answer of Tern that differs from the captured one.
+     *
      * @param why the reason for the difference: a section of docs/wire-protocol.md or another reason
      */
     private static void ours(String why, String name, Expectation expectation) {

@@ -24,7 +24,7 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests an HTTP/1.x connection from its first byte to its last. */
+/** Tests HTTP/1.x connections from the first byte to the close. */
 @Timeout(120)
 class Http1ServerTest {
 
@@ -38,13 +38,13 @@ class Http1ServerTest {
         /** Returns its argument. */
         String tell(String text);
 
-        /** Answers when the test releases it. */
+        /** Returns when the test releases the method. */
         String hold(String text);
 
-        /** Returns a text with this number of letters. */
+        /** Returns a text with the given number of letters. */
         String letters(int count);
 
-        /** Sends this number of texts with a thousand letters each. */
+        /** Sends the given number of texts with a thousand letters each. */
         void stream(int count, StreamObserver<String> out);
     }
 
@@ -163,7 +163,7 @@ class Http1ServerTest {
         }
     }
 
-    /** A few of the answers fit into the buffers of the sockets, but 200 do not. */
+    /** The buffers of the sockets have room for a few of the answers, but not for 200. */
     @Test
     void peerThatDoesNotReadItsAnswersHasNoMoreMade() {
         int requests = 200;
@@ -239,7 +239,7 @@ class Http1ServerTest {
     void refusalLeavesTheConnectionOpenWhereTheRestOfTheRequestIsShort() {
         try (RawSocket socket = RawSocket.connect(serve().port())) {
             String refused = post("nothing", "\"" + "x".repeat(50_000) + '"');
-            send(socket, refused.substring(0, 200)); // the server answers before the rest arrives
+            send(socket, refused.substring(0, 200)); // the server answers before the rest of the request arrives
             Answer answer = Http1Wire.read(socket);
             assertThat(answer.status()).isEqualTo(404);
             assertThat(answer.header("connection")).isEmpty();
@@ -271,7 +271,8 @@ class Http1ServerTest {
             send(busy, post("hold", "\"busy\""));
             begun(begun);
             begun(begun);
-            server.drain(Duration.ofMillis(1)); // drain() informs both connections; the busy one continues
+            // drain() applies to both connections, and the connection with a running call continues
+            server.drain(Duration.ofMillis(1));
             assertThat(isRefused(server.port())).isTrue();
 
             send(idle, post("tell", "\"during\""));
@@ -334,7 +335,7 @@ class Http1ServerTest {
             assertThat(answer.body()).hasSize(limit);
             begun.clear();
 
-            send(socket, post("tell", text + ' ').substring(0, 1_000)); // refused because of its head
+            send(socket, post("tell", text + ' ').substring(0, 1_000)); // the headers announce a body that is too large
             assertTooLarge(socket, limit);
         }
         assertThat(begun).isEmpty();
@@ -346,7 +347,8 @@ class Http1ServerTest {
             send(socket, "POST /test.Desk/tell HTTP/1.1\r\n" + HOST + "Transfer-Encoding: chunked\r\n\r\n");
             send(socket, "1\r\n\"\r\n" + ("400\r\n" + "x".repeat(1_024) + "\r\n").repeat(LIMIT / 1_024 + 1));
 
-            assertTooLarge(socket, LIMIT); // the connection is still open
+            // the server answers although the body has not ended
+            assertTooLarge(socket, LIMIT);
         }
         assertThat(begun).isEmpty();
     }
@@ -453,7 +455,7 @@ class Http1ServerTest {
         }
 
         assertThat(begun(cancelled)).isEqualTo("lost");
-        letGo.countDown(); // the answer comes after the client has disconnected
+        letGo.countDown(); // the method returns after the client has disconnected
         Await.until("its connection is gone", () -> server.connections() == 0);
         assertThat(begun).isEmpty();
     }

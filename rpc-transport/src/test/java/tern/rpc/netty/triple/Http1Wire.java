@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import tern.rpc.netty.peer.RawSocket;
 
-/** Reads HTTP/1.1 answers without a library, because a library could hide errors. */
+/** Parses HTTP/1.1 answers without a library, because a library could hide errors. */
 final class Http1Wire {
 
     /** A source of bytes. */
@@ -24,11 +24,11 @@ final class Http1Wire {
     }
 
     /**
-     * An answer.
+     * A parsed answer.
      *
-     * @param head headers by lower-case name; values of a repeated name are joined by commas
-     * @param body body without the framing of chunks
-     * @param chunks the chunks, if the body is chunked
+     * @param head the headers by lower-case name; the values of a repeated header are joined with commas
+     * @param body the body, without the framing of chunks
+     * @param chunks the chunks if the body is chunked
      */
     record Answer(int status, Map<String, String> head, byte[] body, List<String> chunks) {
 

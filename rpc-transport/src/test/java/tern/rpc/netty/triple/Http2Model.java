@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.triple.Http2Script.Frame;
 
 /**
- * A model of the reactions that RFC 9113 allows a server after each frame of a client. {@link #sent} records the frames
- * of the client, {@link #came} those of the server, and {@link #settled} checks for missing reactions. Each method
- * throws an AssertionError for a reaction that is not allowed.
+ * A model of the reactions that RFC 9113 allows a server after each frame from a client. {@link #sent} records the
+ * frames of the client, {@link #came} records the frames of the server, and {@link #settled} checks that no reaction is
+ * missing. Each method throws an AssertionError if a reaction is not allowed.
  */
 final class Http2Model {
 
@@ -40,10 +40,13 @@ final class Http2Model {
     private static final int MAX_FRAME = 16 << 10;
     private static final long MAX_WINDOW = Integer.MAX_VALUE;
 
-    /** Up to this number of pings, or of consecutive empty DATA frames, is not a flood. */
+    /**
+     * With at least this number of consecutive empty DATA frames, or with more than this number of pings, the server
+     * may close the connection because of a flood.
+     */
     private static final int FEW = 3;
 
-    /** The content of a header block, as known to the test that writes it. */
+    /** The content of a header block, which the test knows because it wrote the block. */
     enum Block {
         REQUEST,
         TRAILERS,
@@ -51,12 +54,12 @@ final class Http2Model {
         BROKEN
     }
 
-    /** One stream, starting with the frame that opened it. */
+    /** A stream, from the frame that opened it. */
     private static final class Stream {
         private boolean peerEnded;
         private boolean peerReset;
         private boolean faulty; // true if the peer violated a rule on this stream
-        private boolean begun; // true if the server has sent headers
+        private boolean begun; // true if the server has sent headers on the stream
         private boolean ended;
         private boolean reset;
         private long window;
@@ -76,15 +79,17 @@ final class Http2Model {
     private int pingsSent;
     private int emptyData;
     private long lastGoAway = MAX_WINDOW;
-    private int blockOf; // stream whose header block continues in CONTINUATION frames; 0 if none
+    // the stream whose header block the client continues in CONTINUATION frames; 0 if there is none
+    private int blockOf;
     private @Nullable Block block;
-    private boolean blockEnds; // whether that block ends the stream
+    private boolean blockEnds; // whether the header block that is being sent ends its stream
 
-    private int answerOf; // stream whose header block the server continues; 0 if none
+    // the stream whose header block the server continues in CONTINUATION frames; 0 if there is none
+    private int answerOf;
     private boolean answerEnds;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
 
-    // error codes that are allowed in a reset of the last frame's stream
+    // the error codes with which the server may reset the stream of the last frame
     private final Set<Integer> resets = new HashSet<>();
     private final Set<Integer> goAways = new HashSet<>();
     private boolean mustFail;
@@ -109,7 +114,7 @@ final class Http2Model {
         return blockOf;
     }
 
-    /** @param headers content of the header block that this frame begins; null for other frames */
+    /** @param headers the content of the header block that begins with this frame; null for other frames */
     void sent(Frame frame, @Nullable Block headers) {
         resets.clear();
         goAways.clear();
@@ -128,7 +133,7 @@ final class Http2Model {
         }
         if (blockOf != 0 && (frame.type() != Http2Script.CONTINUATION || frame.stream() != blockOf)) {
             connectionError(PROTOCOL_ERROR);
-            goAways.add(FRAME_SIZE_ERROR); // several rules may be violated by one frame
+            goAways.add(FRAME_SIZE_ERROR); // a single frame may violate several rules
             return;
         }
         switch (frame.type()) {
@@ -143,7 +148,7 @@ final class Http2Model {
             case Http2Script.WINDOW_UPDATE -> windowUpdate(frame);
             case Http2Script.CONTINUATION -> continuation(frame);
             default -> {
-                // unknown types are ignored
+                // frames of unknown types are ignored
             }
         }
     }
@@ -159,12 +164,12 @@ final class Http2Model {
     }
 
     /**
-     * Handles a frame on a closed stream. The side that closed it determines the allowed reactions (RFC 9113, 5.1,
+     * Handles a frame on a closed stream. The allowed reactions depend on which side closed the stream (RFC 9113, 5.1,
      * "closed").
      */
     private void late(Stream over) {
         if (over.reset) {
-            resets.add(STREAM_CLOSED); // also allowed if the frame was sent before our reset arrived
+            resets.add(STREAM_CLOSED); // also allowed if the frame was sent before the server's reset arrived
         } else {
             streamError(STREAM_CLOSED);
             goAways.add(STREAM_CLOSED);
@@ -184,7 +189,7 @@ final class Http2Model {
             connectionError(PROTOCOL_ERROR);
             goAways.add(FRAME_SIZE_ERROR);
             if (frame.stream() != 0 && frame.stream() < newest) {
-                goAways.add(STREAM_CLOSED); // skipped ids count as closed
+                goAways.add(STREAM_CLOSED); // streams with skipped ids are closed
                 resets.add(STREAM_CLOSED);
             }
         } else if ((frame.flags() & PADDED) != 0 && frame.payload().length == 0) {
@@ -214,7 +219,7 @@ final class Http2Model {
             if ((frame.flags() & Http2Script.END_HEADERS) != 0) {
                 endOfBlock();
             } else if (blockOf % 2 == 0) {
-                goAways.add(PROTOCOL_ERROR); // the server may send it at once or at the end of the block
+                goAways.add(PROTOCOL_ERROR); // the server may send the GOAWAY at once or at the end of the header block
             }
         }
     }
@@ -266,7 +271,7 @@ final class Http2Model {
             streamError(PROTOCOL_ERROR);
         } else {
             on.peerEnded = true;
-            if (block == Block.REQUEST) { // pseudo-headers after the body
+            if (block == Block.REQUEST) { // the trailers contain pseudo-headers, which is not allowed
                 on.faulty = true;
                 resets.add(PROTOCOL_ERROR);
             }
@@ -294,7 +299,7 @@ final class Http2Model {
         } else if (frame.stream() == 0 || frame.stream() > newest) {
             connectionError(PROTOCOL_ERROR);
         } else if (on == null) {
-            goAways.add(PROTOCOL_ERROR); // even or skipped id
+            goAways.add(PROTOCOL_ERROR); // the stream id is even or was skipped
         } else if (!on.isOver()) {
             on.peerReset = true;
         }
@@ -384,7 +389,7 @@ final class Http2Model {
                 connectionError(FLOW_CONTROL_ERROR);
             }
         } else if (on == null) {
-            goAways.add(PROTOCOL_ERROR); // even or skipped id
+            goAways.add(PROTOCOL_ERROR); // the stream id is even or was skipped
             resets.add(PROTOCOL_ERROR);
         } else {
             on.window += increment;
@@ -396,7 +401,7 @@ final class Http2Model {
         }
     }
 
-    /** Records a frame of the server. */
+    /** Records a frame that the server has sent. */
     void came(Frame frame) {
         check(goAway == null, "nothing comes after GOAWAY", frame);
         check(frame.payload().length <= MAX_FRAME, "no frame is too large", frame);
@@ -509,7 +514,7 @@ final class Http2Model {
         }
     }
 
-    /** Checks that all reactions to the last frame have arrived. */
+    /** Checks that all required reactions to the last frame have arrived. */
     void settled(boolean open) {
         if (mustFail && !failed) {
             throw new AssertionError("an error was due: RST_STREAM " + resets + " or GOAWAY " + goAways);
@@ -528,7 +533,7 @@ final class Http2Model {
         }
     }
 
-    /** Returns a frame that opens the windows for the answers of the tests; null if a window would overflow. */
+    /** Returns a frame that enlarges a window for the answers of the tests; null if all windows are large enough. */
     @Nullable
     Frame nextCredit() {
         if (window < 1_000) {
@@ -547,7 +552,10 @@ final class Http2Model {
         return new Frame(Http2Script.WINDOW_UPDATE, 0, id, Http2Script.fourBytes(100_000));
     }
 
-    /** Checks that each complete request has exactly one end. The connection must be open and have credit. */
+    /**
+     * Checks that the server has ended each complete request exactly once. The connection must be open, and its windows
+     * must have room for all answers.
+     */
     void finished() {
         streams.forEach((id, on) -> {
             if (on.peerEnded && !on.faulty && !on.peerReset && on.ended == on.reset) {
@@ -557,7 +565,7 @@ final class Http2Model {
         });
     }
 
-    /** Returns the number of streams that the server ended normally. */
+    /** Returns the number of streams that the server ended without a reset. */
     long answers() {
         return streams.values().stream().filter(on -> on.ended).count();
     }

@@ -24,8 +24,9 @@ import tern.rpc.netty.triple.Http2Script.Frame;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Sends random sequences of valid and invalid frames to a server. {@link Http2Model} checks every reaction. {@code
- * -Dtern.http2.seeds=100000} sets the number of sequences, and {@code -Dtern.http2.seed=N} runs only one of them.
+ * Sends random sequences of valid and invalid frames to a server. {@link Http2Model} checks every reaction of the
+ * server. {@code -Dtern.http2.seeds=100000} sets the number of sequences, and {@code -Dtern.http2.seed=N} runs only one
+ * of them.
  */
 @Timeout(3_600)
 class Http2ModelTest {
@@ -84,7 +85,7 @@ class Http2ModelTest {
                 .contains(Http2Model.PROTOCOL_ERROR, Http2Model.FRAME_SIZE_ERROR, Http2Model.COMPRESSION_ERROR);
     }
 
-    /** Checks that the model detects a stream that ends twice, a lost answer, and a wrong error code. */
+    /** Checks that the model detects a stream that the server ends twice, a lost answer, and a wrong error code. */
     @Test
     void modelDetectsViolationsOfAServer() {
         assertSeen("not open", frames -> {
@@ -119,7 +120,9 @@ class Http2ModelTest {
                         .toList());
     }
 
-    /** The server resets each of these streams, and these resets count like those of a rapid reset. */
+    /**
+     * The server resets each of these streams. These resets must be limited like the resets of a rapid reset attack.
+     */
     @Test
     void floodOfMalformedHeadersEndsTheConnection() {
         byte[] malformed = HttpFuzzTest.joined(Http2Script.block(REQUEST), Http2Script.block("X-Upper", "1"));
@@ -157,18 +160,18 @@ class Http2ModelTest {
                 .hasStackTraceContaining(what);
     }
 
-    /** One connection. */
+    /** One connection with a random sequence of frames. */
     private final class Sequence {
         private final long seed;
         private final UnaryOperator<List<Frame>> wire;
         private final Random random;
         private final Http2Model model = new Http2Model();
         private final List<Frame> frames = new ArrayList<>();
-        private byte[] rest = {}; // rest of a header block that continues in other frames
-        private int remembered; // number of fields in the dynamic table
-        private final boolean calm; // true if the sequence violates only rules of streams
+        private byte[] rest = {}; // the rest of a header block that continues in CONTINUATION frames
+        private int remembered; // number of fields that the server's dynamic table contains
+        private final boolean calm; // true if the sequence violates only rules for streams, not for the connection
 
-        /** @param wire modifies the frames of the server */
+        /** @param wire modifies the frames of the server before the model sees them */
         Sequence(long seed, UnaryOperator<List<Frame>> wire) {
             this.seed = seed;
             this.wire = wire;
@@ -223,7 +226,7 @@ class Http2ModelTest {
             return random.nextInt(n) == 0;
         }
 
-        /** Returns the id of a stream in any state. It is usually a known stream. */
+        /** Returns the id of a stream in any state, usually of an existing stream. */
         private int anyStream() {
             if (calm || !oneIn(12)) {
                 return Math.max(1, model.newest() - 2 * random.nextInt(4));
@@ -280,7 +283,7 @@ class Http2ModelTest {
 
         private static final int MAX_FRAME_BYTES = 16 << 10;
 
-        /** Returns bytes of the right length, or sometimes of a wrong one. */
+        /** Returns random bytes, usually of the right length and sometimes of a wrong length. */
         private byte[] length(int right) {
             byte[] bytes = new byte[calm || !oneIn(8) ? right : random.nextInt(2 * right)];
             random.nextBytes(bytes);
@@ -357,7 +360,7 @@ class Http2ModelTest {
                             .putInt(-1 >>> random.nextInt(16))
                             .array();
                 default -> {
-                    // a valid message
+                    // keeps the valid message
                 }
             }
             int flags = oneIn(3) ? 0 : Http2Script.END_STREAM;
@@ -370,7 +373,7 @@ class Http2ModelTest {
 
         private void priority(EmbeddedServer.Peer peer) {
             byte[] bytes = length(5);
-            Arrays.fill(bytes, 0, Math.min(4, bytes.length), (byte) 0); // depends on no other stream
+            Arrays.fill(bytes, 0, Math.min(4, bytes.length), (byte) 0); // the stream depends on no other stream
             send(peer, new Frame(Http2Model.PRIORITY, 0, anyStream(), bytes), null);
         }
 

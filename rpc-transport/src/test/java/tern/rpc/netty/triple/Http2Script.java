@@ -21,7 +21,7 @@ import java.util.Objects;
 import tern.rpc.netty.peer.RawServer;
 import tern.rpc.netty.peer.RawSocket;
 
-/** An HTTP/2 server whose frames the test writes one by one. It reads the frames of a client. */
+/** An HTTP/2 server that sends the frames which a test writes one by one, and reads the frames of a client. */
 final class Http2Script implements AutoCloseable {
 
     static final int DATA = 0;
@@ -45,7 +45,7 @@ final class Http2Script implements AutoCloseable {
     private static final int HEADER_BYTES = 9;
     private static final int MAX_FRAME = 16 << 10;
 
-    /** One frame. */
+    /** One HTTP/2 frame. */
     record Frame(int type, int flags, int stream, byte[] payload) {
 
         byte[] bytes() {
@@ -68,7 +68,7 @@ final class Http2Script implements AutoCloseable {
         }
     }
 
-    /** The data that was received on one stream. */
+    /** The headers and the data that were received on one stream. */
     static final class Request {
         final int stream;
         final Http2Headers headers;
@@ -101,7 +101,7 @@ final class Http2Script implements AutoCloseable {
         return script;
     }
 
-    /** Accepts the next client and sends nothing. */
+    /** Accepts the next client. Sends nothing. */
     static Http2Script acceptOnly(RawServer server) {
         Http2Script script = new Http2Script(server.next());
         assertThat(new String(script.socket.readFully(PREFACE.length()), ISO_8859_1))
@@ -109,7 +109,7 @@ final class Http2Script implements AutoCloseable {
         return script;
     }
 
-    /** Encodes pairs of ids and values. */
+    /** Encodes settings as pairs of ids and values. */
     static byte[] settings(int... pairs) {
         ByteBuffer bytes = ByteBuffer.allocate(pairs.length * 3);
         for (int i = 0; i < pairs.length; i += 2) {
@@ -118,7 +118,7 @@ final class Http2Script implements AutoCloseable {
         return bytes.array();
     }
 
-    /** Splits captured bytes into frames. DATA frames are split further into frames of the size that Tern allows. */
+    /** Splits captured bytes into frames. Splits DATA frames further into frames of the size that Tern permits. */
     static List<Frame> frames(byte[] captured) {
         List<Frame> frames = new ArrayList<>();
         ByteBuffer bytes = ByteBuffer.wrap(captured);
@@ -137,7 +137,7 @@ final class Http2Script implements AutoCloseable {
         return frames;
     }
 
-    /** Returns the single request in captured frames. */
+    /** Returns the only request in captured frames. */
     static Request request(List<Frame> frames) {
         Request request = null;
         for (Frame frame : frames) {
@@ -177,7 +177,7 @@ final class Http2Script implements AutoCloseable {
         }
     }
 
-    /** Reads the next frame of this type. Earlier frames are dropped. */
+    /** Reads the next frame of the given type. Drops the frames before it. */
     Frame next(int type) {
         Frame frame = next();
         while (frame.type() != type) {
@@ -262,7 +262,7 @@ final class Http2Script implements AutoCloseable {
         end(stream, "grpc-status", "0");
     }
 
-    /** Returns a message with its prefix. */
+    /** Returns a message with its flags and length in front. */
     static byte[] framed(int flags, byte[] message) {
         return ByteBuffer.allocate(5 + message.length)
                 .put((byte) flags)
@@ -271,7 +271,7 @@ final class Http2Script implements AutoCloseable {
                 .array();
     }
 
-    /** Encodes a header block as literals without Huffman coding and without indexing. */
+    /** Encodes a header block as literals, without Huffman coding and without indexing. */
     static byte[] block(String... pairs) {
         ByteArrayOutputStream block = new ByteArrayOutputStream();
         for (int i = 0; i < pairs.length; i += 2) {
@@ -299,7 +299,7 @@ final class Http2Script implements AutoCloseable {
         block.writeBytes(bytes);
     }
 
-    /** Waits until the client has closed. */
+    /** Blocks until the client has closed the connection. */
     boolean isClosedByPeer() {
         try {
             while (true) {

@@ -29,7 +29,7 @@ import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests the reaction of a server to peers that are hostile, faulty or leaving. */
+/** Tests how a server reacts to peers that attack it, are faulty, or disconnect. */
 @Timeout(60)
 class Http2ServerTest {
 
@@ -49,7 +49,7 @@ class Http2ServerTest {
         return sides.serve(limits -> limits, settings -> {});
     }
 
-    /** Returns Triple's wrapper with one text, as in the captured calls. */
+    /** Returns Triple's wrapper with one text as argument, as in the captured calls. */
     private static byte[] hello(String text) {
         OutputBuffer out = new OutputBuffer();
         ProtoWriter.text(out, 1, "hessian4");
@@ -93,7 +93,7 @@ class Http2ServerTest {
                 ENHANCE_YOUR_CALM);
     }
 
-    /** If the server reads late, the request and the reset of an expired call arrive together. */
+    /** Tests calls whose timeout has passed. If the server reads late, it reads the request and the reset together. */
     @Test
     void resetsOfCallsWithShortTimeLimitsDoNotEndTheConnection() {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
@@ -108,7 +108,7 @@ class Http2ServerTest {
         }
     }
 
-    /** Returns more bytes than any window allows. */
+    /** A service that returns more bytes than the initial windows permit. */
     public interface Large {
         byte[] seven(String text);
     }
@@ -151,7 +151,7 @@ class Http2ServerTest {
                 wire.message(1 + 2 * i, true, 0, HELLO);
             }
             for (int i = 0; i < calls; i++) {
-                wire.begun(1 + 2 * i); // headers need no window
+                wire.begun(1 + 2 * i); // headers need no flow-control window
             }
             int bytes = 0;
             for (int i = 0; i < calls; i++) {
@@ -263,7 +263,7 @@ class Http2ServerTest {
         }
     }
 
-    /** The rest of the request may be in flight when the client is notified that its headers were malformed. */
+    /** The rest of the request may be in flight when the client learns that its headers were malformed. */
     @Test
     void restOfARequestWithMalformedHeadersDoesNotEndTheConnection() {
         byte[] malformed = HttpFuzzTest.joined(Http2Wire.block(ECHO), Http2Script.block("X-Upper", "1"));
@@ -307,7 +307,7 @@ class Http2ServerTest {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
             call(wire, 1);
-            wire.begun(1); // headers need no window
+            wire.begun(1); // headers need no flow-control window
             wire.frame(Http2Wire.RST_STREAM, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 65_535));
             call(wire, 3);
@@ -317,7 +317,10 @@ class Http2ServerTest {
         }
     }
 
-    /** The refused bytes exceed the window of the connection, so the server must return the credit. */
+    /**
+     * The bytes of the refused streams exceed the window of the connection, so the server must return them to the
+     * window.
+     */
     @Test
     void streamsBeyondTheLimitAreRefusedOneByOne() {
         RpcServer server = sides.serve(
@@ -396,12 +399,12 @@ class Http2ServerTest {
         }
     }
 
-    /** The rest was in flight when the server ended the stream, so the client made no mistake. */
+    /** The rest of the request was in flight when the server ended the stream, so the client has violated no rule. */
     @Test
     void restOfARequestThatWasAnsweredEarlyDoesNotEndTheConnection() {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
             wire.request(1, ECHO, false);
-            // announces a message of 2 GiB
+            // the prefix announces a message of 2 GiB
             wire.frame(Http2Wire.DATA, 0, 1, (byte) 0, (byte) 127, (byte) 0, (byte) 0, (byte) 0);
             assertThat(wire.answer(1).header("grpc-status")).isEqualTo("8");
 
@@ -492,7 +495,7 @@ class Http2ServerTest {
         }
     }
 
-    /** Exports a method whose calls never end. */
+    /** Starts a server that exports a method whose calls never end. */
     private int serveEndless(CountDownLatch begun, CountDownLatch cancelled) {
         return sides.serve(
                         limits -> limits,
@@ -516,7 +519,7 @@ class Http2ServerTest {
 
             wire.leaveAbruptly();
 
-            cancelled.await(); // signalled after the exception
+            cancelled.await(); // the method is notified after the exception has occurred
             assertThat(log.lines()).isEmpty();
         }
     }

@@ -35,7 +35,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.peer.Await;
 
-/** An HTTP/2 client on top of Netty's. */
+/** An HTTP/2 client based on Netty's HTTP/2 codec. */
 final class Http2WebClient implements WebClient {
 
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -123,7 +123,7 @@ final class Http2WebClient implements WebClient {
         }
     }
 
-    /** The answer on one stream. */
+    /** Receives the answer on one stream. */
     private static final class Answer extends ChannelInboundHandlerAdapter {
 
         private final ByteArrayOutputStream body = new ByteArrayOutputStream(); // guarded by this, like all fields

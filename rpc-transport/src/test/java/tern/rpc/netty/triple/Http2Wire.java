@@ -50,7 +50,7 @@ final class Http2Wire implements AutoCloseable {
     static final int END_STREAM = 1;
     static final int END_HEADERS = 4;
 
-    /** The data received on one stream. */
+    /** The headers and the data that were received on one stream. */
     static final class Answer {
         final List<Http2Headers> headers = new ArrayList<>();
         final ByteArrayOutputStream data = new ByteArrayOutputStream();
@@ -60,7 +60,7 @@ final class Http2Wire implements AutoCloseable {
 
         boolean ended;
 
-        /** Returns the value of a header in the last header block that contains it. */
+        /** Returns the value of a header, from the last header block that contains it. */
         String header(String name) {
             for (int i = headers.size() - 1; i >= 0; i--) {
                 CharSequence value = headers.get(i).get(name);
@@ -103,7 +103,7 @@ final class Http2Wire implements AutoCloseable {
         this.socket = socket;
         this.out = out;
         try {
-            reader.maxFrameSize(8 << 20); // the value that the captured consumers announce
+            reader.maxFrameSize(8 << 20); // the captured consumers use this value
         } catch (Http2Exception e) {
             throw new IllegalStateException(e);
         }
@@ -120,7 +120,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Returns the answer to the only request in the captured bytes. */
+    /** Sends the captured bytes and returns the answer to the only request that they contain. */
     static Answer replay(int port, byte[] captured, int stream) {
         try (Http2Wire wire = connect(port)) {
             wire.send(withoutEnd(captured));
@@ -128,7 +128,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Parses a captured answer of a server. */
+    /** Parses the answer on one stream in captured bytes of a server. */
     static Answer parse(byte[] captured, int stream) {
         try (Http2Wire wire = new Http2Wire(new Socket(), OutputStream.nullOutputStream())) {
             wire.read.writeBytes(captured);
@@ -137,7 +137,10 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Removes the end of the captured connection. It would reach the server before the server's answer is complete. */
+    /**
+     * Removes the frames that end the captured connection, because they would reach the server before its answer is
+     * complete.
+     */
     private static byte[] withoutEnd(byte[] captured) {
         ByteArrayOutputStream kept = new ByteArrayOutputStream();
         kept.write(captured, 0, PREFACE_BYTES);
@@ -155,7 +158,10 @@ final class Http2Wire implements AutoCloseable {
         return kept.toByteArray();
     }
 
-    /** Splits a DATA frame, because the captured provider accepted frames of 8 MiB and Tern accepts 16 KiB. */
+    /**
+     * Splits a DATA frame into smaller frames, because the captured provider permitted frames of 8 MiB and Tern permits
+     * 16 KiB.
+     */
     private static void writeData(ByteArrayOutputStream kept, byte[] captured, int at, int length) {
         int done = 0;
         do {
@@ -176,7 +182,7 @@ final class Http2Wire implements AutoCloseable {
         return wire;
     }
 
-    /** Returns the bytes of a client that sends the preface and then these frames. */
+    /** Returns the bytes of a client that sends the connection preface and then the given frames. */
     static byte[] bytesOf(Consumer<Http2Wire> sends) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (Http2Wire wire = new Http2Wire(new Socket(), bytes)) {
@@ -199,7 +205,7 @@ final class Http2Wire implements AutoCloseable {
         send(frame.array());
     }
 
-    /** Sends the headers of a gRPC request. Further headers follow as pairs of name and value. */
+    /** Sends the headers of a gRPC request. Further headers are given as pairs of name and value. */
     void request(int stream, String path, boolean end, String... headers) {
         frame(HEADERS, END_HEADERS | (end ? END_STREAM : 0), stream, block(path, headers));
     }
@@ -222,7 +228,7 @@ final class Http2Wire implements AutoCloseable {
     static byte[] block(Http2Headers head) {
         ByteBuf block = Unpooled.buffer();
         try {
-            // Each block gets its own table of size 0, because blocks are independent here.
+            // Each block is encoded with a dynamic table of size 0, because these blocks must not depend on each other.
             new DefaultHttp2HeadersEncoder(Http2HeadersEncoder.NEVER_SENSITIVE, false, 16, Integer.MAX_VALUE)
                     .encodeHeaders(1, head, block);
             byte[] bytes = new byte[block.readableBytes()];
@@ -254,7 +260,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Skips this text before the first frame. */
+    /** Skips the given text, which precedes the first frame. */
     void skip(String text) {
         try {
             byte[] bytes = socket.getInputStream().readNBytes(text.length());
@@ -266,17 +272,17 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Sets an action for each DATA frame that is read from now on. */
+    /** Sets an action that runs for each DATA frame read from now on. */
     void onData(OnData each) {
         onData = each;
     }
 
-    /** Gives credit for a stream, or for the connection if the stream is 0. */
+    /** Enlarges the window of a stream, or of the connection if the stream is 0. */
     void openWindow(int stream, int bytes) {
         frame(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
     }
 
-    /** Waits for the complete answer on a stream. */
+    /** Blocks until the answer on a stream is complete. */
     Answer answer(int stream) {
         while (true) {
             Answer answer = answers.get(stream);
@@ -289,25 +295,25 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Waits for the first frame of the answer on a stream. */
+    /** Blocks until the first frame of the answer on a stream has arrived. */
     Answer begun(int stream) {
         readUntil(() -> answers.containsKey(stream));
         return answers.get(stream);
     }
 
-    /** Reads until the connection ends. Returns the code of the last GOAWAY, or null. */
+    /** Reads until the connection ends. Returns the error code of the last GOAWAY frame; null if there was none. */
     @Nullable
     Long endOfConnection() {
         while (readMore()) {
-            // reads until the peer closes
+            // reads until the peer closes the connection
         }
         return goAway;
     }
 
     /**
-     * Asserts that these frames end the connection with a GOAWAY of this code. If a server closes a connection that has
-     * unread bytes, TCP resets the connection, and the client may lose the GOAWAY. The frames are then sent again on a
-     * new connection.
+     * Asserts that the given frames end the connection with a GOAWAY frame that has the given error code. If a server
+     * closes a connection that has unread bytes, TCP resets the connection, and the client may lose the GOAWAY. In that
+     * case, the frames are sent again on a new connection.
      */
     static void assertCutOff(int port, Consumer<Http2Wire> frames, long code) {
         for (int attempt = 0; attempt < MAX_LOST_GOAWAYS; attempt++) {
@@ -315,7 +321,7 @@ final class Http2Wire implements AutoCloseable {
                 try {
                     frames.accept(wire);
                 } catch (UncheckedIOException closed) {
-                    // the frames that the server sent before it closed can still be read
+                    // frames that the server sent before the close can still be read
                 }
                 Long told = wire.endOfConnection();
                 if (told != null) {
@@ -327,7 +333,7 @@ final class Http2Wire implements AutoCloseable {
         throw new AssertionError("no GOAWAY came on any of " + MAX_LOST_GOAWAYS + " connections");
     }
 
-    /** Reads until the condition holds. */
+    /** Reads frames until the condition is true. */
     void readUntil(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
             if (!readMore()) {
@@ -336,12 +342,12 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Returns the number of streams that the server has ended. Called on any thread. */
+    /** Returns the number of streams that the server has ended. Any thread may call this. */
     int finished() {
         return finished.get();
     }
 
-    /** Returns the number of RST_STREAM frames read so far. */
+    /** Returns the number of RST_STREAM frames that have been read. */
     int resets() {
         return resets;
     }
@@ -350,7 +356,7 @@ final class Http2Wire implements AutoCloseable {
         return pings;
     }
 
-    /** Returns the stream that the last GOAWAY named; -1 if there was none. */
+    /** Returns the stream id in the last GOAWAY frame; -1 if there was none. */
     int lastStream() {
         return lastStream;
     }
@@ -385,7 +391,7 @@ final class Http2Wire implements AutoCloseable {
         return answers.computeIfAbsent(stream, id -> new Answer());
     }
 
-    /** Resets the connection, like a process that is killed with unread bytes. */
+    /** Resets the TCP connection, as happens if a process is killed while its socket has unread bytes. */
     void leaveAbruptly() {
         try {
             socket.setSoLinger(true, 0);

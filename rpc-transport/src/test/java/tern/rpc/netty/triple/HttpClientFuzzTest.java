@@ -28,8 +28,8 @@ import tern.rpc.netty.EmbeddedClient;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Figure R1 of docs/figures/promises.md for Tern's HTTP clients: frames, heads, and bodies after valid heads, as a
- * hostile server sends them.
+ * Figure R1 of docs/figures/promises.md for Tern's HTTP clients: frames, headers, and bodies after valid headers, as a
+ * hostile server could send them.
  */
 @Timeout(3_600)
 class HttpClientFuzzTest {
@@ -37,7 +37,7 @@ class HttpClientFuzzTest {
     private static final byte[] SETTINGS = frame(Http2Script.SETTINGS, 0, 0);
     private static final int FIRST_STREAM = 3;
 
-    /** Divisor of the number of inputs, because an input for a client costs several calls. */
+    /** The number of inputs is divided by this number, because each input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final TripleSides sides = new TripleSides();
@@ -111,7 +111,7 @@ class HttpClientFuzzTest {
         fuzz(A_QUARTER, client, "HTTP/2, client", honest, pieces);
     }
 
-    /** Returns the same answer for another stream. */
+    /** Returns the captured answer with another stream id. */
     private static byte[] onStream(byte[] captured, int stream) {
         return joined(Http2Script.frames(captured).stream()
                 .map(frame -> new Http2Script.Frame(

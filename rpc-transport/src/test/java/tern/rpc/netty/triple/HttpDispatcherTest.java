@@ -20,7 +20,7 @@ import tern.rpc.netty.triple.WebClient.Version;
 @Timeout(120)
 class HttpDispatcherTest {
 
-    /** A request for a row of the table, and the expected answer. */
+    /** A request for one row of the table, and the expected answer. */
     private record Row(String name, WebRequest request, Consumer<WebAnswer> expected, List<Version> versions) {}
 
     private static WebSides sides;
@@ -49,7 +49,7 @@ class HttpDispatcherTest {
         return bare.body(TestFrame.of(0, bare.body()));
     }
 
-    /** Checks the protocol that the service reports. */
+    /** Returns a check of the protocol name that the service reports. */
     private static Consumer<WebAnswer> servedBy(String protocol) {
         return answer -> {
             assertThat(answer.status()).isEqualTo(200);
@@ -148,7 +148,7 @@ class HttpDispatcherTest {
                         row.name() + ", " + version, () -> row.expected().accept(sides.send(version, row.request()))));
     }
 
-    /** Connect's clients derive a code only from the HTTP status, so the body must not contain another code. */
+    /** Connect's clients derive the code only from the HTTP status, so the body must not contain a different code. */
     @TestFactory
     Stream<DynamicTest> refusalsOfHttpAreNoErrorsOfConnect() {
         return Stream.of("image/jpeg", "application/foo", "application/connect+foo", "application/grpc-web+foo")
@@ -163,7 +163,7 @@ class HttpDispatcherTest {
                         })));
     }
 
-    /** In every form the call fails and is answered, and the failure is attributed to the service. */
+    /** With every protocol, the call fails with an answer, and the failure is attributed to the service. */
     @TestFactory
     Stream<DynamicTest> metadataThatCannotTravelIsAFailureOfTheService() {
         String path = WebSides.WORDS + "misspell";

@@ -30,7 +30,8 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Figure R1 of docs/figures/promises.md for HTTP at a server: frames, heads, and bodies of each form after valid heads.
+ * Figure R1 of docs/figures/promises.md for HTTP servers: frames, headers, and bodies of each protocol after valid
+ * headers.
  */
 @Timeout(3_600)
 public class HttpFuzzTest {
@@ -51,7 +52,10 @@ public class HttpFuzzTest {
                     .export(ServiceExport.of(StreamService.class, new StreamServer()))
                     .export(ServiceExport.of(PbService.class, new PbServer())));
 
-    /** Sends two header blocks on a connection, so that the second one is decoded with the table of the first one. */
+    /**
+     * Fuzzes two header blocks on a connection, so that the second block is decoded with the dynamic table of the first
+     * one.
+     */
     public static FuzzTarget hpack() {
         HttpFuzzTest test = new HttpFuzzTest();
         List<byte[]> seeds = new ArrayList<>();
@@ -65,7 +69,7 @@ public class HttpFuzzTest {
         return new FuzzTarget(seeds, input -> test.server.feed(test.blocks(input)), test::closeAll);
     }
 
-    /** The first byte is the offset of the second block. */
+    /** Splits the input into two header blocks. The first byte of the input is the length of the first block. */
     private byte[] blocks(byte[] input) {
         if (input.length == 0) {
             return PREFACE;
@@ -78,7 +82,7 @@ public class HttpFuzzTest {
                 block(3, Arrays.copyOfRange(input, cut, input.length)));
     }
 
-    /** Splits a block into frames of the size that every peer accepts. */
+    /** Splits a header block into frames of the size that every peer accepts. */
     private static byte[] block(int stream, byte[] block) {
         ByteArrayOutputStream frames = new ByteArrayOutputStream();
         int at = 0;
@@ -223,7 +227,7 @@ public class HttpFuzzTest {
         new Fuzz("HTTP/1.1", files("http1", ".request.bin"), pieces).run(server::feed);
     }
 
-    /** Fuzzes the body of a request with a valid head. */
+    /** Fuzzes the body of a request that has valid headers. */
     private void bodies(int parts, String name, List<byte[]> honest, String path, String... head) {
         StringBuilder lines = new StringBuilder();
         for (String line : head) {
@@ -257,7 +261,7 @@ public class HttpFuzzTest {
                 .array();
     }
 
-    /** {@code StringValue("x")}. */
+    /** The encoded message {@code StringValue("x")}. */
     static final byte[] TEXT_MESSAGE = {0x0a, 1, 'x'};
 
     @Test

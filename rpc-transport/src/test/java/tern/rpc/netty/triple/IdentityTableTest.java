@@ -45,9 +45,9 @@ import tern.rpc.transport.Token;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests attempts to bypass authentication, as a table of protocol, trick and policy. No request may be served or create
- * an argument. Each answer must equal the answer to the same request for an unknown name, so that unauthenticated
- * callers learn no exported names.
+ * Tests attempts to bypass authentication, in a table of protocol, trick and policy. The server must not execute any of
+ * these requests or create an argument for it. Each answer must equal the answer to the same request with an unknown
+ * name, so that unauthenticated callers learn no exported names.
  */
 @Timeout(600)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -84,7 +84,7 @@ class IdentityTableTest {
         }
     }
 
-    /** A change of a request that would otherwise be served. */
+    /** A modification of a request that the server would otherwise execute. */
     private record Trick(String name, UnaryOperator<WebRequest> play) {
 
         @Override
@@ -93,7 +93,7 @@ class IdentityTableTest {
         }
     }
 
-    /** An HTTP protocol, with a request that it serves. */
+    /** An HTTP protocol, with a request that the server would execute. */
     private record Wire(String name, Version version, WebRequest request) {
 
         @Override
@@ -113,7 +113,7 @@ class IdentityTableTest {
     private final EventLoops loops = EventLoops.start(2);
     private final List<AutoCloseable> open = new ArrayList<>();
     private final Vault.Server vault = new Vault.Server();
-    private final Map<Policy, WebClient> shared = new EnumMap<>(Policy.class); // clients of HTTP/2
+    private final Map<Policy, WebClient> shared = new EnumMap<>(Policy.class); // one HTTP/2 client for each policy
     private final int[] ports = new int[Policy.values().length];
 
     @BeforeAll
@@ -360,7 +360,7 @@ class IdentityTableTest {
                 if (policy == Policy.TOKEN
                         && wire.version() == Version.HTTP2
                         && wire.name().contains("GET")) {
-                    continue; // the same code is already tested over HTTP/1.1
+                    continue; // the tests over HTTP/1.1 already cover this code
                 }
                 for (Trick trick : tricks()) {
                     rows.add(new Row(policy, wire, trick));
@@ -370,7 +370,7 @@ class IdentityTableTest {
         return rows;
     }
 
-    /** Returns all parts of an answer as text. */
+    /** Sends the request and returns all parts of the answer as text. */
     private String answer(Policy policy, Version version, WebRequest request) {
         WebClient client = version == Version.HTTP1
                 ? version.connect(ports[policy.ordinal()])
@@ -396,7 +396,7 @@ class IdentityTableTest {
         return new WebRequest(request.method(), path, request.headers(), request.body());
     }
 
-    /** Replaces the unknown names by the exported ones. */
+    /** Replaces the unknown names in an answer with the exported names. */
     private static String normal(String answer) {
         String normal = answer.replace("%2561", "a").replace("%61", "a");
         for (Map.Entry<String, String> twin : TWINS.entrySet()) {
@@ -518,7 +518,7 @@ class IdentityTableTest {
         assertThat(shape(answer, called)).isEqualTo(shape(expected, "no.Such/call"));
     }
 
-    /** Removes the path and all parts that depend on its length. */
+    /** Removes the path, and all parts whose content depends on the length of the path. */
     private static String shape(String answer, String called) {
         String written = GrpcMessage.encode(called).toString();
         return answer.replace("call of " + called + " refused", "call of X refused")
@@ -557,7 +557,7 @@ class IdentityTableTest {
                         post + "content-length: 10\r\n\r\n")
                 .flatMap(head -> Stream.of(Policy.TOKEN, Policy.AUTHORIZER).map(policy -> Arguments.of(policy, head)))
                 .filter(row -> !(row.get()[0] == Policy.AUTHORIZER
-                        // the server waits for the body
+                        // with authorizers, the server waits for the body, which this request never sends
                         && row.get()[1].toString().endsWith("content-length: 10\r\n\r\n")));
     }
 

@@ -41,11 +41,11 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests JSON calls over both versions of HTTP with Java's own client. */
+/** Tests JSON calls over HTTP/1.1 and HTTP/2 with Java's own HTTP client. */
 @Timeout(120)
 class JsonFormTest {
 
-    /** A declared exception. */
+    /** An exception that the interface declares. */
     public static final class SoldOutException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -71,7 +71,7 @@ class JsonFormTest {
 
         byte[] picture(byte[] bytes);
 
-        /** Fails in the requested way. */
+        /** Throws the exception that the argument selects. */
         String fail(String how);
 
         /** Returns the value of a request header. */
@@ -84,10 +84,10 @@ class JsonFormTest {
         /** Compresses the answer if the caller accepts it. */
         String small(String text);
 
-        /** Ends when the call is cancelled. */
+        /** Blocks until the call is cancelled. */
         String never();
 
-        /** Sends numbers from 0 on. Then it fails if a kind of failure is given. */
+        /** Sends the given number of integers, starting with 0. Then fails if a kind of failure is given. */
         void numbers(int count, @Nullable String how, StreamObserver<Integer> out);
 
         StreamObserver<String> gather(StreamObserver<Integer> out);

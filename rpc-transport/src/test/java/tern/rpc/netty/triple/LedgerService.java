@@ -7,7 +7,7 @@ import com.example.ledger.Receipt;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 
-/** An implementation of a generated service, as users of gRPC write them. */
+/** An implementation of a generated gRPC service, written as users of gRPC write it. */
 class LedgerService extends LedgerGrpc.LedgerImplBase {
 
     @Override
@@ -36,7 +36,7 @@ class LedgerService extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has cancelled
+                // the caller has cancelled the call
             }
 
             @Override
@@ -70,7 +70,7 @@ class LedgerService extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has cancelled
+                // the caller has cancelled the call
             }
 
             @Override

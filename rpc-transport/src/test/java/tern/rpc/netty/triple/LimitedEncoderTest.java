@@ -26,7 +26,7 @@ class LimitedEncoderTest {
     private final List<ChannelPromise> unsent = new ArrayList<>();
     private boolean reads;
 
-    /** A client that can stop reading, with a context for the encoder. */
+    /** A client that can stop reading. It provides the context for the encoder. */
     private final EmbeddedChannel channel = new EmbeddedChannel(
             new ChannelDuplexHandler() {
                 @Override
@@ -111,7 +111,7 @@ class LimitedEncoderTest {
         reads = true;
         for (int i = 0; i < Http2Limits.MAX_RESETS; i++) {
             encoder.writeRstStream(context, 1, Http2Error.PROTOCOL_ERROR.code(), context.newPromise());
-            // a client may reset its stream for any reason
+            // this error code is allowed any number of times, because the client did not cause the reset
             encoder.writeRstStream(context, 1, Http2Error.CANCEL.code(), context.newPromise());
         }
         assertThat(errors).isEmpty();
@@ -129,7 +129,7 @@ class LimitedEncoderTest {
                         failure -> assertThat(failure.error()).isEqualTo(Http2Error.ENHANCE_YOUR_CALM));
     }
 
-    /** Writes each reset and records errors. */
+    /** Writes each reset to the encoder and records the errors. */
     private final class Resets implements Http2LifecycleManager {
 
         @Override

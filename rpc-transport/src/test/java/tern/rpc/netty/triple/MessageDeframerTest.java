@@ -59,7 +59,7 @@ class MessageDeframerTest {
         return bytes;
     }
 
-    /** Adds the bytes in a buffer that is released afterwards, like a buffer of a connection. */
+    /** Adds the bytes in a buffer and releases the buffer afterwards, as a connection does. */
     private void add(byte[] bytes, int offset, int length) {
         ByteBuf data = ByteBufAllocator.DEFAULT.buffer().writeBytes(bytes, offset, length);
         try {

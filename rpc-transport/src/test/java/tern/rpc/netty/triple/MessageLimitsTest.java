@@ -29,14 +29,14 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that requests and answers have separate limits on both sides of every protocol. */
+/** Tests that requests and answers have separate size limits, on client and server and with every protocol. */
 class MessageLimitsTest {
 
     private static final int SMALL = 2_000;
     private static final int LARGE = 100_000;
     private static final int BETWEEN = 5_000;
 
-    /** Methods with a large argument or a large result. */
+    /** A service with a large argument and a large result. */
     public interface Letters {
         int count(String letters);
 

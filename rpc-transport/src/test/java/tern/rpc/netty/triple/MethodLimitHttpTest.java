@@ -21,7 +21,7 @@ import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests the limit of a method over protocols that send the method's name before the request. */
+/** Tests the concurrency limit of a method, with protocols that send the method's name before the request. */
 class MethodLimitHttpTest {
 
     /** A service for the tests. */
@@ -93,7 +93,7 @@ class MethodLimitHttpTest {
             HttpResponse<String> bad = call(client, version, server, UNREADABLE).get(30, TimeUnit.SECONDS);
 
             assertThat(bad.statusCode()).isEqualTo(400);
-            Await.until( // the worker may still be leaving
+            Await.until( // the worker may need a moment to leave the method
                     "the place is given back",
                     () -> call(client, version, server, "\"one\"").join().statusCode() == 200);
         }

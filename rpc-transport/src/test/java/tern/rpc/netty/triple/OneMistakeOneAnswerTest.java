@@ -49,8 +49,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Compares the answers to the same mistake over all protocols with a file for reviewers. {@code -Dmistakes.write=true}
- * rewrites the file after a change.
+ * Makes the same erroneous calls over all protocols and compares the answers with a file that reviewers can read.
+ * {@code -Dmistakes.write=true} rewrites the file after a change.
  */
 @Timeout(120)
 class OneMistakeOneAnswerTest {
@@ -118,7 +118,7 @@ class OneMistakeOneAnswerTest {
         LOCAL
     }
 
-    /** Protocols of other libraries, with hand-written requests. */
+    /** The protocols of clients other than Tern's, whose requests are written by hand. */
     enum Foreign {
         CONNECT_JSON("application/json"),
         CONNECT_PROTO("application/proto"),
@@ -260,7 +260,7 @@ class OneMistakeOneAnswerTest {
             return clients.get(wire).refer(reference.build());
         }
 
-        /** @param path path without the leading slash */
+        /** @param path the path without the leading slash */
         private String call(Foreign wire, String path, byte[] message, Map<String, String> headers) {
             WebRequest request = WebRequest.post("/" + path, wire.contentType).body(message);
             for (Map.Entry<String, String> header : headers.entrySet()) {
@@ -315,7 +315,7 @@ class OneMistakeOneAnswerTest {
         table.put(name, answers);
     }
 
-    /** Makes the same mistake with the protocols of other libraries. */
+    /** Makes the same erroneous call with the protocols of clients other than Tern's. */
     private void onForeign(String name, Side side, String path, byte[] json, byte[] proto, String... header) {
         Map<String, String> headers = new LinkedHashMap<>();
         for (int i = 0; i < header.length; i += 2) {
@@ -340,12 +340,15 @@ class OneMistakeOneAnswerTest {
         }
     }
 
-    @SuppressWarnings("unchecked") // the cast only convinces the compiler; nothing is cast at run time
+    @SuppressWarnings("unchecked") // the cast satisfies the compiler and checks nothing at run time
     private static <E extends Throwable> Object sneaky(Throwable failure) throws E {
         throw (E) failure;
     }
 
-    /** Replaces parts that differ between runs, because client and server race to report a timeout. */
+    /**
+     * Replaces the parts of a message that differ between runs. One of them is the text of a timeout, because client
+     * and server race to report it.
+     */
     private static String uniform(String message) {
         return message.replaceAll("(127\\.0\\.0\\.1):\\d+|local:0", "<server>")
                 .replaceAll("(as )[0-9a-f]+\\)", "$1<id>)")

@@ -26,7 +26,7 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Open requests must count in the budgets with all their memory, even if their parts are small. */
+/** Tests that all memory of an open request is charged to the budgets, even if each part of the request is small. */
 @Timeout(120)
 class OpenRequestsTest {
 
@@ -35,13 +35,13 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
-    /** Less than the size at which messages count at once. */
+    /** A message of this size is slightly too small to be counted at once. */
     private static final int SMALL = 4_000;
 
     private static final byte[] MESSAGE =
             Http2Script.framed(0, StringValue.of("x".repeat(SMALL - 8)).toByteArray());
 
-    /** An incomplete request. */
+    /** The part of a request that has arrived. */
     enum Open {
         WHOLE_MESSAGE("application/grpc", "write", MESSAGE.length),
         PART_OF_A_MESSAGE("application/grpc", "write", MESSAGE.length - 10),
@@ -158,7 +158,8 @@ class OpenRequestsTest {
 
         Await.until("the budget is used up", () -> held() > INBOUND);
         assertServed(connect(), 1);
-        assertThat(held()).isLessThan(1.9 * INBOUND); // the two requests together send 2.3 times this amount
+        // the two connections together send 2.3 times this number of bytes
+        assertThat(held()).isLessThan(1.9 * INBOUND);
     }
 
     @Test

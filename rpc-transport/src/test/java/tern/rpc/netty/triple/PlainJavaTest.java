@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.Tls;
 
-/** Compiles and runs the files of docs/plain-java.md. */
+/** Compiles and runs the source files of docs/plain-java.md. */
 @Timeout(120)
 class PlainJavaTest {
 

@@ -6,12 +6,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A planted failure at one step of a call, for tests of the resources that the call leaves behind. Only one failure is
- * active at a time, on threads of one kind.
+ * Makes one step of a call fail, for tests of the resources that the call leaves in use. Only one failure is active at
+ * a time, on threads whose names match a pattern.
  */
 final class Planted {
 
-    /** The kind of throwable. */
+    /** The kind of throwable that the step throws. */
     enum Kind {
         MEMORY,
         STACK,
@@ -95,7 +95,7 @@ final class Planted {
 
     private Planted() {}
 
-    /** Makes a step fail from now on, on threads with matching names. */
+    /** Makes a step fail from now on, on threads whose names match. */
     static void plant(Enum<?> at, Kind thrown, Pattern threadNames) {
         kind = thrown;
         threads = threadNames;
@@ -111,7 +111,7 @@ final class Planted {
         return step == here && threads.matcher(Thread.currentThread().getName()).matches();
     }
 
-    /** Throws the planted throwable, checked or unchecked, if this step must fail. */
+    /** Throws the planted throwable, which may be a checked exception, if this step must fail. */
     static void at(Enum<?> here) {
         if (isAt(here)) {
             Planted.<RuntimeException>sneak(kind.make());

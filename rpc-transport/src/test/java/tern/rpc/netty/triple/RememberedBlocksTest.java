@@ -18,7 +18,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Compares the result with Netty's decoder, which reads every block. */
+/** Compares the result with that of Netty's decoder, which decodes every block. */
 class RememberedBlocksTest {
 
     private static final int LIST_BYTES = 32 << 10;
@@ -27,7 +27,7 @@ class RememberedBlocksTest {
     private final Counted decoder = new Counted();
     private final RememberedBlocks blocks = new RememberedBlocks(() -> decoder, LIST_BYTES);
 
-    /** Netty's decoder with a count of the blocks that it reads. */
+    /** Netty's decoder, with a counter of the blocks that it decodes. */
     private static final class Counted implements Http2HeadersDecoder {
 
         private final Http2HeadersDecoder netty = new DefaultHttp2HeadersDecoder(true, LIST_BYTES);
@@ -88,7 +88,8 @@ class RememberedBlocksTest {
         for (ByteBuf method : methods) {
             read(method);
         }
-        assertThat(decoder.read - before).isLessThan(8); // some of them share a slot
+        // a few blocks have the same place in the cache, so they are decoded each time
+        assertThat(decoder.read - before).isLessThan(8);
     }
 
     @Test
@@ -213,7 +214,7 @@ class RememberedBlocksTest {
         assertThat(decoder.read).isLessThan(6);
     }
 
-    /** Uses few different fields and names, so that blocks repeat. Invalid blocks end the connection. */
+    /** Uses few different fields and names, so that blocks are repeated. An invalid block ends the connection. */
     @Test
     void randomBlocksDecodeAsByNetty() {
         Random random = new Random(11);
@@ -243,7 +244,7 @@ class RememberedBlocksTest {
             broken += expected.startsWith("CONNECTION") ? 1 : 0;
             known += blocksSent - counted.read;
         }
-        assertThat(broken).isGreaterThan(100); // otherwise the test would prove nothing
+        assertThat(broken).isGreaterThan(100); // with fewer invalid blocks, the test would not prove anything
         assertThat(known).isGreaterThan(5_000);
     }
 

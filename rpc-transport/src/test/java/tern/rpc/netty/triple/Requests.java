@@ -34,7 +34,7 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
-/** Calls and streams of Tern's client without the layers above a connection. */
+/** Makes calls and opens streams with Tern's client connections, without the layers above them. */
 final class Requests implements AutoCloseable {
 
     static final Duration LONG = Duration.ofSeconds(20);
@@ -69,7 +69,7 @@ final class Requests implements AutoCloseable {
         return connect(endpoint, settings -> settings);
     }
 
-    /** Returns the protocol, wrapped to record its connections. */
+    /** Returns the protocol in a wrapper that records its connections. */
     private ClientProtocol noting() {
         return new ClientProtocol() {
             @Override
@@ -110,12 +110,12 @@ final class Requests implements AutoCloseable {
         };
     }
 
-    /** An action on the event loop. */
+    /** An action that runs on the event loop. */
     interface Deed {
         void on(Http2ClientHandler handler) throws Http2Exception;
     }
 
-    /** Runs an action on the newest connection before all later writes. */
+    /** Runs an action on the event loop of the newest connection, before all later writes. */
     void onEventLoop(Deed deed) {
         List<Connection> all = List.copyOf(connections);
         all.get(all.size() - 1).queue().add(new WriteCommand() {
@@ -150,7 +150,7 @@ final class Requests implements AutoCloseable {
         return Deadline.at(System.nanoTime() + timeout.toNanos());
     }
 
-    /** Sends a call. The caller can wait for its end. */
+    /** Sends a call. The returned object can wait for the end of the call. */
     static PendingCall send(ClientConnection connection, Invocation call) {
         PendingCall pending = new PendingCall(call, false, System.nanoTime(), null);
         connection.send(pending);
@@ -161,16 +161,16 @@ final class Requests implements AutoCloseable {
         return new Opened(connection, call);
     }
 
-    /** A stream and its received events. */
+    /** An open stream with its received events. */
     static final class Opened implements ClientStream.Receiver {
 
-        /** Represents null in queues. */
+        /** Represents null in the queue of events. */
         static final Object NOTHING = "nothing";
 
-        /** Metadata, decoded messages, "ready", and finally a Response or a Throwable. */
+        /** The received events: metadata, decoded messages, "ready", and at the end a Response or a Throwable. */
         final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
 
-        /** Thrown instead of accepting a message. */
+        /** The exception that is thrown when the next message arrives; null for none. */
         volatile @Nullable RuntimeException failing;
 
         final PendingCall pending;
@@ -225,7 +225,7 @@ final class Requests implements AutoCloseable {
         @SuppressWarnings("unchecked")
         <T> T next(Class<T> type) {
             Object next = next();
-            while (next.equals("ready")) { // the event "ready" may come at any time
+            while (next.equals("ready")) { // the event "ready" may arrive at any time
                 next = next();
             }
             if (!type.isInstance(next)) {

@@ -7,8 +7,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.WireName;
 
 /**
- * Streams with the types of Tern. A Dubbo provider always uses the name of the Java interface as path, so this
- * interface has the wire name of {@link DubboShapes}.
+ * Streaming methods that use the types of Tern. The interface has the wire name of {@link DubboShapes}, because a Dubbo
+ * provider always uses the name of its Java interface as path.
  */
 @WireName("tern.rpc.netty.triple.DubboShapes")
 public interface Shapes {
@@ -18,19 +18,19 @@ public interface Shapes {
 
     CompletionStage<Integer> sum(Flow.Publisher<Integer> numbers);
 
-    /** Sends this number of messages of {@link ShapesServer#LARGE} bytes. */
+    /** Sends the given number of messages of {@link ShapesServer#LARGE} bytes. */
     void download(Integer messages, StreamObserver<byte[]> out);
 
-    /** Answers with the number of bytes. */
+    /** Returns the number of received bytes. */
     StreamObserver<byte[]> upload(StreamObserver<Integer> out);
 
-    /** Sends one message, then nothing until the call is cancelled. */
+    /** Sends one message and then nothing until the call is cancelled. */
     Flow.Publisher<String> endless(String text);
 
     /** Sends the same messages as {@link #download}, compressed. */
     void squeezed(Integer messages, StreamObserver<byte[]> out);
 
-    /** Answers with the text whether the call has a deadline. */
+    /** Returns whether the call has a deadline, together with the text. */
     void limited(String text, StreamObserver<String> out);
 
     void say(StringValue text, StreamObserver<StringValue> out);

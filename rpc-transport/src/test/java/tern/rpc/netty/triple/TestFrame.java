@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Messages with their prefix of flags and length, for tests. */
+/** A message with its prefix of flags and length, for tests. */
 record TestFrame(int flags, byte[] content) {
 
     static byte[] of(int flags, byte[] content) {
@@ -21,7 +21,7 @@ record TestFrame(int flags, byte[] content) {
                 .array();
     }
 
-    /** Returns uncompressed messages. */
+    /** Encodes uncompressed messages with the given texts. */
     static byte[] of(String... texts) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         for (String text : texts) {
@@ -41,7 +41,7 @@ record TestFrame(int flags, byte[] content) {
         return frames;
     }
 
-    /** Returns the contents of the messages, decompressed. */
+    /** Returns the contents of the messages as texts. Decompresses compressed messages. */
     static List<String> texts(List<TestFrame> frames) {
         return frames.stream().map(TestFrame::message).toList();
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Records the events of a stream. It implements Tern's observer, Dubbo's observer, and a subscriber. Thread-safe. */
+/** Records the events of a stream. Implements Tern's observer, Dubbo's observer, and a subscriber. Thread-safe. */
 final class Told<T>
         implements tern.rpc.StreamObserver<T>, org.apache.dubbo.common.stream.StreamObserver<T>, Flow.Subscriber<T> {
 
@@ -51,7 +51,7 @@ final class Told<T>
         known.cancel();
     }
 
-    /** Returns the next event. */
+    /** Blocks until the next event has occurred, and returns it. */
     Object next() throws InterruptedException {
         Object event = events.poll(20, TimeUnit.SECONDS);
         if (event == null) {
@@ -69,7 +69,7 @@ final class Told<T>
         throw new AssertionError("not a failure: " + event);
     }
 
-    /** Returns all messages of a stream that completes. */
+    /** Returns all messages of a stream, which must complete without a failure. */
     @SuppressWarnings("unchecked")
     List<T> all() throws InterruptedException {
         List<T> messages = new ArrayList<>();

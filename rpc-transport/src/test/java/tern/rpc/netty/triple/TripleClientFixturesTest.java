@@ -76,7 +76,7 @@ class TripleClientFixturesTest {
         REQUESTS.close();
     }
 
-    /** A call, and the check of its outcome: a Response or a Throwable. */
+    /** A call and a check of its result, which is a Response or a Throwable. */
     private record Case(Invocation call, Consumer<Object> judge) {}
 
     private static final Map<String, Case> CAPTURED = new LinkedHashMap<>();
@@ -145,7 +145,10 @@ class TripleClientFixturesTest {
                 new Object[] {});
     }
 
-    /** Requests that are not replayed here: one of a consumer that could not write its argument, and streams. */
+    /**
+     * The captured requests that this test does not replay: streams, and the request of a consumer that could not
+     * encode its argument.
+     */
     private static final List<String> CAPTURED_OTHERWISE =
             List.of("types-optional", "server-stream", "server-stream-fail", "bi-stream");
 
@@ -313,7 +316,7 @@ class TripleClientFixturesTest {
         }
     }
 
-    /** Returns the captured request. Its stream id is 3, like that of Tern's request. */
+    /** Returns the captured request with stream id 3, which is the id that Tern's client uses. */
     private static Request captured(String name) {
         byte[] whole = file("triple-h2/" + name + ".c2s.bin");
         List<Frame> frames = Http2Script.frames(Arrays.copyOfRange(whole, 24, whole.length));
@@ -332,7 +335,7 @@ class TripleClientFixturesTest {
             PendingCall pending = Requests.send(connection, made.call().withDeadline(Requests.deadline(Requests.LONG)));
             try (Http2Script script = Http2Script.acceptOnly(server)) {
                 List<Frame> captured = Http2Script.frames(file("triple-h2/" + name + ".s2c.bin"));
-                captured.subList(0, 2).forEach(script::send); // settings and window
+                captured.subList(0, 2).forEach(script::send); // sends the settings and the window update
                 Request ours = script.request();
                 assertSameRequest(name, ours, captured(name));
                 captured.subList(2, captured.size()).forEach(script::send);
@@ -366,7 +369,8 @@ class TripleClientFixturesTest {
         assertThat(ours.header("user-agent")).startsWith("tern-rpc");
         assertThat(ours.header("grpc-accept-encoding")).isEqualTo("gzip");
         assertThat(GrpcTimeout.parseNanos(ours.header("grpc-timeout"))).isPositive();
-        if (!name.startsWith("generic-pojo")) { // the entries of the map in generic-pojo are in a different order
+        if (!name.startsWith("generic-pojo")) {
+            // generic-pojo contains a map whose entries Tern sends in a different order
             assertThat(ours.body.toByteArray()).asHexString().isEqualTo(hex(captured.body.toByteArray()));
         }
     }
@@ -395,7 +399,7 @@ class TripleClientFixturesTest {
         status(StatusCode.UNKNOWN, "strm é fail").accept(opened.next(RpcException.class));
     }
 
-    /** Opens a stream, compares the request and replays the answer. */
+    /** Opens a stream, compares its request with the captured request and replays the captured answer. */
     private static Opened stream(String name, String method, String argument) {
         try (RawServer server = RawServer.start()) {
             ClientConnection connection = REQUESTS.connect(server.endpoint());
@@ -514,7 +518,7 @@ class TripleClientFixturesTest {
 
                 SCRIPTED.get(name).accept(outcome(pending));
                 if (name.equals("tri-goaway")) {
-                    // the client reconnects when it has read the end
+                    // the client reconnects after it has read the end of the connection
                     try (Http2Script other = Http2Script.accept(server)) {
                         PendingCall next = Requests.send(connection, REQUESTS.call(method(GREET, "echo"), "y"));
                         other.answer(other.request().stream, wrapped("next"));

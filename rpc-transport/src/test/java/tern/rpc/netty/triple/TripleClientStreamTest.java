@@ -29,7 +29,7 @@ import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.netty.triple.Requests.Opened;
 import tern.rpc.transport.ClientConnection;
 
-/** Tests streams of the client against a scripted server. */
+/** Tests streams of Tern's client against a scripted server. */
 @Timeout(60)
 class TripleClientStreamTest {
 
@@ -72,7 +72,7 @@ class TripleClientStreamTest {
         return new String((byte[]) message, UTF_8);
     }
 
-    /** Sends a PING. Earlier frames have been handled when its answer arrives. */
+    /** Sends a PING and waits for its answer. The client has then processed all frames before the PING. */
     private static void ping(Http2Script script) {
         script.send(Http2Script.PING, 0, 0, NOTHING);
         assertThat(script.next(Http2Script.PING).flags()).isEqualTo(Http2Script.ACK);
@@ -133,7 +133,7 @@ class TripleClientStreamTest {
         Http2Script script = Http2Script.accept(server);
         script.request();
         byte[] large = Http2Script.framed(0, new byte[(1 << 20) - 5]);
-        script.head(3, OK).data(3, large); // as many bytes as the window of the stream allows
+        script.head(3, OK).data(3, large); // as many bytes as the window of the stream permits
 
         script.send(Http2Script.PING, 0, 0, NOTHING);
         Frame next = script.next();
@@ -365,7 +365,7 @@ class TripleClientStreamTest {
 
         assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
         assertThat(script.next(Http2Script.RST_STREAM).stream()).isEqualTo(3);
-        opened.stream.send(message); // dropped, because the stream has ended
+        opened.stream.send(message); // the client drops the message, because the stream has ended
         assertThat(opened.stream.isReady()).isFalse();
     }
 
@@ -430,7 +430,7 @@ class TripleClientStreamTest {
         ping(script);
     }
 
-    /** The window still holds some requests back when the stream ends. */
+    /** Some requests still wait for the flow-control window when the stream ends. */
     @Test
     void unrequestedAnswerSurvivesRequestsThatCannotBeSent() {
         Opened opened = open("both");
@@ -449,7 +449,10 @@ class TripleClientStreamTest {
         assertThat(failure.status().description()).isEqualTo("enough");
     }
 
-    /** The leak check of this module detects answers that are not released. */
+    /**
+     * Tests that undelivered answers are released if a cancellation and a request for more messages occur together. The
+     * leak check of this module detects answers that are not released.
+     */
     @Test
     void answersThatWereLeftAreReleasedWhenACancelMeetsAWishForMore() {
         Opened opened = open("down", (Object) bytes("x"));
@@ -466,7 +469,7 @@ class TripleClientStreamTest {
         ping(script);
 
         requests.onEventLoop(
-                handler -> { // runs the request for more messages after the call has ended
+                handler -> { // the event loop processes the request for more messages after the call has ended
                     opened.stream.request(1);
                     opened.pending.fail(RpcException.refusal(StatusCode.CANCELLED, "on purpose", Executed.MAYBE));
                 });
@@ -485,7 +488,7 @@ class TripleClientStreamTest {
         script.reset(3, 8);
 
         assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.CANCELLED);
-        ping(script); // no reset was sent in reply
+        ping(script); // the client did not answer the reset with a reset
     }
 
     @Test
@@ -502,7 +505,7 @@ class TripleClientStreamTest {
         opened.stream.send(bytes("dropped"));
     }
 
-    /** Opens a stream whose answer has arrived completely, requests no message, and closes its connection. */
+    /** Opens a stream, sends its complete answer, requests no message, and closes the connection. */
     private Opened openedAndLost(Duration timeout) {
         Opened opened = requests.open(
                 requests.connect(server.endpoint()), requests.call(method("down"), timeout, (Object) bytes("x")));
@@ -512,7 +515,7 @@ class TripleClientStreamTest {
         ping(script);
         opened.next(Metadata.class);
         script.close();
-        server.next(); // the client reconnects when it notices the loss
+        server.next(); // the client reconnects after it has noticed the lost connection
         return opened;
     }
 

@@ -481,7 +481,7 @@ class TripleClientTest {
 
     // Invalid answers
 
-    /** Checks the failure that a caller gets for this answer. */
+    /** Checks the failure that the caller gets if the server sends the given answer. */
     private void assertAnswer(Consumer<Http2Script> answer, StatusCode code, Executed executed, String... texts) {
         ClientConnection connection = connect();
         PendingCall pending = send(connection, "x");
@@ -759,7 +759,7 @@ class TripleClientTest {
 
     // Servers that violate the protocol of the connection
 
-    /** Checks that these frames end the connection. */
+    /** Checks that the given frames cause the client to close the connection. */
     private void assertCutOff(Consumer<Http2Script> deed, String... reason) {
         ClientConnection connection = connect();
         PendingCall pending = send(connection, "x");
@@ -769,7 +769,7 @@ class TripleClientTest {
         try {
             deed.accept(script);
         } catch (UncheckedIOException closed) {
-            // the client disconnected before all frames were sent
+            // the client disconnected before the server had sent all frames
         }
 
         assertFailed(pending, StatusCode.UNAVAILABLE, Executed.MAYBE, reason);
@@ -864,7 +864,7 @@ class TripleClientTest {
         assertThat(calls).hasSizeBetween(195, 205);
     }
 
-    /** A server that gives up at the deadline of each stream sends such resets. */
+    /** Tests resets that a server sends if it cancels each stream at its deadline. */
     @Test
     void resetsOfAnswersThatHadBegunAreNoFlood() {
         ClientConnection connection = connect();

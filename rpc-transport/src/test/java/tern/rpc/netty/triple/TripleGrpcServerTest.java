@@ -54,7 +54,7 @@ import tern.rpc.netty.triple.Requests.Opened;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** Tern's client and a server of grpc-java. */
+/** Tests Tern's client with a grpc-java server. */
 @Timeout(60)
 class TripleGrpcServerTest {
 
@@ -132,7 +132,7 @@ class TripleGrpcServerTest {
                 .build();
     }
 
-    /** Answers with the request, or as the text of the request says. */
+    /** Returns the request. Certain texts in the request select another answer or a failure. */
     private void one(byte[] request, StreamObserver<byte[]> answers) {
         switch (new String(request, 0, Math.min(20, request.length), UTF_8)) {
             case "fail" ->
@@ -172,7 +172,7 @@ class TripleGrpcServerTest {
         return trailers;
     }
 
-    /** Sends 64 KiB for each byte of the request. */
+    /** Sends a message of 64 KiB for each byte of the request. */
     private void down(byte[] request, StreamObserver<byte[]> answers) {
         ServerCallStreamObserver<byte[]> sink = (ServerCallStreamObserver<byte[]>) answers;
         sink.setOnReadyHandler(new Runnable() {
@@ -193,7 +193,7 @@ class TripleGrpcServerTest {
         });
     }
 
-    /** Answers with the number of bytes. */
+    /** Returns the number of received bytes. */
     private static final class Sum implements StreamObserver<byte[]> {
         private final StreamObserver<byte[]> answer;
         private int bytes;
@@ -209,7 +209,7 @@ class TripleGrpcServerTest {
 
         @Override
         public void onError(Throwable failure) {
-            // the caller has cancelled
+            // the caller has cancelled the call
         }
 
         @Override
@@ -228,7 +228,7 @@ class TripleGrpcServerTest {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has cancelled
+                // the caller has cancelled the call
             }
 
             @Override
@@ -238,7 +238,7 @@ class TripleGrpcServerTest {
         };
     }
 
-    /** Returns received headers and adds new ones. */
+    /** Returns the received headers to the client and adds new headers. */
     private static final class Headers implements ServerInterceptor {
         @Override
         public <Q, A> ServerCall.Listener<Q> interceptCall(

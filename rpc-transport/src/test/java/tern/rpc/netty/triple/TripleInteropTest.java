@@ -43,14 +43,14 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.Items;
 
-/** Calls between Tern and a real Apache Dubbo over Triple. */
+/** Tests calls between Tern and a real Apache Dubbo over Triple. */
 class TripleInteropTest extends DubboInteropContract {
 
-    /** The streams of the captured calls under the name that Dubbo uses here. */
+    /** The streaming service of the captured calls, under the name that Dubbo uses in this test. */
     @WireName("tern.rpc.netty.triple.DubboStreamService")
     private interface Streams extends StreamService {}
 
-    /** More messages than fit into the windows of streams and connections. */
+    /** Number of messages, which together exceed the flow-control windows of stream and connection. */
     private static final int MANY = 100;
 
     private final TripleCodecs codecs = new TripleCodecs(
@@ -92,7 +92,7 @@ class TripleInteropTest extends DubboInteropContract {
         dubbo.provide(PbService.class, new DubboPbServer(), service -> {});
     }
 
-    /** Fails as a Dubbo application would. */
+    /** A provider that fails in the same way as a Dubbo application. */
     private static final class DubboPbServer implements PbService {
         @Override
         public StringValue hello(StringValue v) {
@@ -119,7 +119,7 @@ class TripleInteropTest extends DubboInteropContract {
         return dubbo.refer(DubboShapes.class, dubbo.url(port), reference -> {});
     }
 
-    /** Returns the status that Dubbo's consumer got, which may be at any depth of the causes. */
+    /** Returns the status that Dubbo's consumer got. It may be at any depth in the chain of causes. */
     private static TriRpcStatus status(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof StatusRpcException known) {
@@ -129,13 +129,18 @@ class TripleInteropTest extends DubboInteropContract {
         throw new AssertionError("no status in it", failure);
     }
 
-    /** On JDK 25, Dubbo 3.3.6 needs a JSON library for Triple's headers, but does not depend on one. */
+    /**
+     * Returns false on JDK 25, where Dubbo 3.3.6 needs a JSON library for Triple's headers but does not depend on one.
+     */
     @Override
     protected boolean peerCarriesAttachments() {
         return Runtime.version().feature() < 25;
     }
 
-    /** Tern's status may arrive before Dubbo's own timer fires. Dubbo then reports the status as a cause. */
+    /**
+     * Returns true also if Dubbo reports Tern's status as a cause, because Tern's status may arrive before Dubbo's own
+     * timer expires.
+     */
     @Override
     protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {
         return failure.isTimeout() || status(failure).code == TriRpcStatus.Code.DEADLINE_EXCEEDED;
@@ -351,7 +356,7 @@ class TripleInteropTest extends DubboInteropContract {
 
     // ---- missing services and methods
 
-    /** Dubbo falls back to the export without group and version (docs/wire-protocol.md 3.5). */
+    /** Dubbo's provider uses the export without group and version instead (docs/wire-protocol.md 3.5). */
     @Test
     void unknownVersionIsRefusedByUsAlone() {
         GreetService theirs =
@@ -371,7 +376,7 @@ class TripleInteropTest extends DubboInteropContract {
         String nope(String text);
     }
 
-    /** Has a method that no provider has. */
+    /** An interface with a method that no provider implements. */
     @WireName("com.example.wire.GreetService")
     private interface More {
         String more(String text);
@@ -467,7 +472,7 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     /**
-     * Providers of Dubbo compress a message together with its prefix, which gRPC clients do not expect
+     * Dubbo's providers compress a message together with its prefix, which gRPC clients do not expect
      * (docs/wire-protocol.md 3.8).
      */
     @Test
@@ -480,7 +485,7 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(failure).hasMessageContaining("a message begins with the flags 0x1f");
     }
 
-    /** Providers of Dubbo parse the message before they decompress it (docs/wire-protocol.md 3.8). */
+    /** Dubbo's providers parse a message before they decompress it (docs/wire-protocol.md 3.8). */
     @Test
     void dubboDoesNotReadTernsCompressedRequests() {
         GreetService compressed = CallOptions.none().compressed().on(usToDubbo);

@@ -191,7 +191,7 @@ class TripleMetadataTest {
         assertThatThrownBy(() -> written(new Metadata().put(name, "x")))
                 .isInstanceOf(RpcException.class)
                 .hasMessageContaining("INVALID_ARGUMENT")
-                .hasMessageContaining(name.replace("\n", "\\n")); // line breaks from a peer do not reach logs
+                .hasMessageContaining(name.replace("\n", "\\n")); // line breaks from a peer must not reach the log
     }
 
     @Test

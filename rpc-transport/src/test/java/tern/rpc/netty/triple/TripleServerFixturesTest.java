@@ -28,7 +28,7 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 @Timeout(120)
 class TripleServerFixturesTest {
 
-    /** Compares Tern's answer with the captured one. */
+    /** Compares Tern's answer with the captured answer. */
     private interface Expectation {
         void check(Answer ours, Answer captured);
     }
@@ -113,7 +113,7 @@ class TripleServerFixturesTest {
         };
     }
 
-    /** The captured provider does not support Connect. */
+    /** Checks Tern's answer to a Connect request. The captured provider does not support Connect. */
     private static void connectProto(Answer ours, Answer captured) {
         assertThat(ours.head().status()).asString().isEqualTo("200");
         assertThat(ours.head().get("content-type")).asString().isEqualTo("application/proto");
@@ -178,7 +178,7 @@ class TripleServerFixturesTest {
         }
     }
 
-    /** Covered by other tests: an incomplete request, and forms other than gRPC. */
+    /** Captured requests that other tests cover: an incomplete request, and requests of protocols other than gRPC. */
     private static final List<String> ELSEWHERE = List.of(
             "types-optional",
             "h2c-upgrade",

@@ -21,13 +21,13 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Tests calls of Tern while a Dubbo provider of Triple stops. Dubbo then stops all Triple servers of the process, so
- * this test is separate from the others.
+ * Tests Tern's calls while a Dubbo provider of Triple stops. When a provider stops, Dubbo stops all Triple servers of
+ * the process, so this test is in a separate class.
  */
 @Timeout(120)
 class TripleShutdownOfDubboTest {
 
-    /** A provider that returns its name. */
+    /** A service implementation that returns its name. */
     private static final class Named extends GreetServer {
         private final String name;
 
@@ -41,7 +41,10 @@ class TripleShutdownOfDubboTest {
         }
     }
 
-    /** Dubbo closes its connections without a GOAWAY (docs/wire-protocol.md 3.11), so one or two calls may be lost. */
+    /**
+     * Dubbo closes its connections without a GOAWAY frame (docs/wire-protocol.md 3.11), so one or two calls may be
+     * lost.
+     */
     @Test
     void callsGoElsewhere() throws Exception {
         try (TripleSides sides = new TripleSides();

@@ -23,7 +23,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Triple servers for tests, closed in reverse order. */
+/** Triple servers for tests. They are closed in reverse order. */
 final class TripleSides implements AutoCloseable {
 
     private final EventLoops loops = EventLoops.start(2);
@@ -51,7 +51,10 @@ final class TripleSides implements AutoCloseable {
         return List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http));
     }
 
-    /** Exports the captured services. The first one is also exported as {@code g1} in version 1.2.3. */
+    /**
+     * Starts a server that exports the captured services. It exports the first service also with group {@code g1} and
+     * version 1.2.3.
+     */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {
         GreetServer greet = new GreetServer();
         return serve(limits.apply(ServerTransportSettings.onPort(0)), HttpSettings.defaults(), builder -> {
@@ -63,7 +66,7 @@ final class TripleSides implements AutoCloseable {
         });
     }
 
-    /** Starts a server with these settings. */
+    /** Starts a server with the given settings. */
     RpcServer serve(ServerTransportSettings limits, HttpSettings http, Consumer<RpcServer.Builder> settings) {
         RpcServer.Builder builder = RpcServer.builder(
                         ResourceLedger.watch(new NettyServerTransport(limits, loops, protocols(http))))

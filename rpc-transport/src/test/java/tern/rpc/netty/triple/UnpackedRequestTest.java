@@ -25,13 +25,13 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Decompressed bytes must count in the memory for requests before they are produced. */
+/** Tests that decompressed bytes are counted in the memory for requests before they are produced. */
 @Timeout(120)
 class UnpackedRequestTest {
 
     private static final int BUDGET = 8 << 20;
 
-    /** More than a quarter of the budget, which is the maximum share of one connection. */
+    /** More than a quarter of the budget, and therefore more than one connection may use. */
     private static final int TOO_MUCH = 3 << 20;
 
     @WireName("test.Texts")
@@ -55,13 +55,15 @@ class UnpackedRequestTest {
                 builder -> builder.export(ServiceExport.of(Texts.class, texts)));
     }
 
-    /** The resource check of the test class detects bytes of requests that are not released. */
+    /**
+     * Closes client and server. The resource check of the test class then detects counted bytes that were not released.
+     */
     @AfterEach
     void close() throws Exception {
         sides.close();
     }
 
-    /** Returns random digits. Gzip cannot compress them by a factor of a hundred. */
+    /** Returns random digits. Gzip cannot reduce them to a hundredth of their size. */
     private static String digits(int count) {
         StringBuilder text = new StringBuilder(count);
         Random random = new Random(count);
@@ -129,7 +131,7 @@ class UnpackedRequestTest {
     @Test
     void brokenRequestGivesItsMemoryBack() throws Exception {
         byte[] broken = json(1 << 20);
-        broken[broken.length - 6]++; // its checksum
+        broken[broken.length - 6]++; // damages the checksum
 
         assertThat(send(HttpClient.Version.HTTP_2, broken).statusCode()).isEqualTo(400);
         assertThat(served).hasValue(0);

@@ -33,7 +33,7 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Streams whose callers read nothing, or almost nothing, must occupy neither workers nor much memory. */
+/** Tests that streams whose callers read nothing, or almost nothing, occupy neither workers nor much memory. */
 @Timeout(120)
 class UnreadStreamsTest {
 
@@ -42,10 +42,10 @@ class UnreadStreamsTest {
     private static final int WORKERS = 10;
     private static final int STREAMS = 15;
 
-    /** Number of messages, far more than a stream buffers. */
+    /** Number of messages of a stream; far more than the server buffers. */
     private static final int MANY = 1_000_000;
 
-    /** Streams that never block a worker. */
+    /** A service whose streams never block a worker. */
     public interface Polite {
 
         Flux<StringValue> publish(StringValue count);
@@ -76,7 +76,7 @@ class UnreadStreamsTest {
         }
     }
 
-    /** A call that gets many small answers, in a form that supports streams. */
+    /** A protocol that supports streams, with a call that gets many small answers. */
     enum Form {
         GRPC("application/grpc", WORDS + "count", framed(StringValue.of(String.valueOf(MANY)))),
         GENERATED(
@@ -89,7 +89,7 @@ class UnreadStreamsTest {
 
         private final String type;
         private final String path;
-        private final String body; // one character for each byte
+        private final String body; // the body of the request, with one character per byte
 
         Form(String type, String path, String body) {
             this.type = type;
@@ -151,7 +151,7 @@ class UnreadStreamsTest {
         return wire;
     }
 
-    /** Opens a connection with windows of size 0 for all streams. */
+    /** Opens a connection on which all streams have a window of size 0. */
     private Http2Wire withoutWindow() {
         Http2Wire wire = connect();
         wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
@@ -232,7 +232,7 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            // one stream may end before another one has sent the same amount
+            // one stream may be ended before another stream has sent the same number of bytes
             Await.until("much waits", () -> unsent() > 900_000);
 
             awaitFreeWorkers();
@@ -269,7 +269,8 @@ class UnreadStreamsTest {
         serve(limits -> limits);
         Http2Wire wire = withoutWindow();
         wire.request(1, WORDS + "count", false);
-        wire.message(1, true, 0, StringValue.of("20000").toByteArray()); // less than a stream buffers
+        // the messages of the stream occupy less than the server buffers for one stream
+        wire.message(1, true, 0, StringValue.of("20000").toByteArray());
         awaitFreeWorkers();
 
         openWindows(wire);

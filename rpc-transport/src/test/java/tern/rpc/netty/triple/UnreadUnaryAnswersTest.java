@@ -25,7 +25,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Unread answers on many connections must not fill the memory of a server. */
+/** Tests that unread answers on many connections do not fill the memory of a server. */
 @Timeout(120)
 class UnreadUnaryAnswersTest {
 
@@ -34,18 +34,21 @@ class UnreadUnaryAnswersTest {
     private static final int CONNECTIONS = 20;
     private static final int CALLS = 10;
 
-    /** Connections that do not read are closed at this size, a quarter of {@code max-unsent-answers}. */
+    /**
+     * Above this number of unread bytes, a quarter of {@code max-unsent-answers}, the server closes connections of
+     * clients that do not read.
+     */
     private static final long MAX_BYTES = 8 << 20;
 
     /**
-     * Size of an answer. It is small enough that answers are written as bytes. All answers together exceed the buffers
-     * of a socket.
+     * Size of an answer in bytes. It is so small that the server writes answers without the codec. All answers together
+     * exceed the buffers of a socket.
      */
     private static final int PAGE_BYTES = 8_000;
 
     private static final int PAGES = 6_000;
 
-    /** The answers on all connections together are twelve times {@link #MAX_BYTES}. */
+    /** A service whose answers on all connections together occupy twelve times {@link #MAX_BYTES}. */
     public interface Large {
         BytesValue large(StringValue text);
 
@@ -107,7 +110,7 @@ class UnreadUnaryAnswersTest {
         return connection;
     }
 
-    /** Requests ten answers and reads none. */
+    /** Requests ten answers over HTTP/2 and reads none of them. */
     private void askByHttp2(boolean windows) {
         Http2Wire wire = opened(Http2Wire.open(server.port()));
         if (windows) {

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.server.ServiceExport;
 
-/** Tests methods of plain Java interfaces that are called by a gRPC client which knows only their descriptors. */
+/**
+ * Tests methods of plain Java interfaces that a gRPC client calls. The client knows only the descriptors of the
+ * methods.
+ */
 class ValueCallsTest {
 
     interface Numbers {

@@ -11,10 +11,10 @@ import tern.rpc.RpcMethod;
 /** The service that unauthenticated callers try to reach in tests. */
 public interface Vault {
 
-    /** Number of created arguments. */
+    /** The number of arguments that were created. */
     AtomicInteger MADE = new AtomicInteger();
 
-    /** Whether an argument's class was initialized that no permitted call uses. */
+    /** Whether {@link Rarity}, an argument class that no permitted call uses, was initialized. */
     AtomicBoolean LOADED = new AtomicBoolean();
 
     @RpcMethod(readOnly = true)
@@ -33,7 +33,7 @@ public interface Vault {
 
     CompletionStage<StringValue> join(Flow.Publisher<StringValue> parts);
 
-    /** An argument that counts its creations. */
+    /** An argument type that counts how many instances are created. */
     class Treasure implements Serializable {
 
         private static final long serialVersionUID = 1L;
@@ -53,7 +53,7 @@ public interface Vault {
         }
     }
 
-    /** A class that records its initialization. */
+    /** A class that records when it is initialized. */
     class Rarity implements Serializable {
 
         private static final long serialVersionUID = 1L;
@@ -73,7 +73,7 @@ public interface Vault {
         }
     }
 
-    /** Counts the executed calls. */
+    /** Implements the service and counts the executed calls. */
     final class Server implements Vault {
 
         final AtomicInteger ran = new AtomicInteger();

@@ -5,10 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.List;
 import java.util.Map;
 
-/** An HTTP answer for tests. The values of each name keep their order. */
+/** An HTTP answer for tests. The values of each header keep their order. */
 record WebAnswer(int status, Map<String, List<String>> headers, byte[] body, Map<String, List<String>> trailers) {
 
-    /** Returns all values of a name joined by commas; empty if there is none. */
+    /** Returns all values of a header, joined with commas; an empty string if there are none. */
     String header(String name) {
         return String.join(", ", headers.getOrDefault(name, List.of()));
     }

@@ -3,10 +3,10 @@ package tern.rpc.netty.triple;
 /** An HTTP client for tests. */
 interface WebClient extends AutoCloseable {
 
-    /** Sends a complete request and waits for the complete answer. */
+    /** Sends a complete request and blocks until the answer is complete. */
     WebAnswer send(WebRequest request);
 
-    /** Begins a request whose body follows in pieces. */
+    /** Begins a request. The body is sent later, in pieces. */
     WebStream begin(WebRequest request);
 
     @Override

@@ -3,10 +3,10 @@ package tern.rpc.netty.triple;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.ServiceExport;
 
-/** A server of {@link Words} and a client of each version of HTTP, for tests. */
+/** A server of {@link Words}, with one client for each version of HTTP, for tests. */
 final class WebSides implements AutoCloseable {
 
-    /** Limit of one message; small, so that tests exceed it easily. */
+    /** Maximum size of a message; so small that tests can easily exceed it. */
     static final int LIMIT = 64 << 10;
 
     static final String WORDS = "/" + Words.class.getName() + "/";

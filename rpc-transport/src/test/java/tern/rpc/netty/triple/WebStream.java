@@ -1,6 +1,6 @@
 package tern.rpc.netty.triple;
 
-/** A request that is still being sent while its answer may already arrive. */
+/** A request that is still being sent while its answer may already be arriving. */
 interface WebStream {
 
     void send(byte[] piece);
@@ -10,9 +10,9 @@ interface WebStream {
     /** Cancels the request. */
     void cancel();
 
-    /** Waits until this number of bytes of the answer's body has arrived. */
+    /** Blocks until the given number of bytes of the answer's body has arrived. */
     byte[] awaitBody(int bytes);
 
-    /** Waits for the end of the answer. */
+    /** Blocks until the answer has ended. */
     WebAnswer answer();
 }

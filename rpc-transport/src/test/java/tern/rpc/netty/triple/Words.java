@@ -7,28 +7,28 @@ import java.util.concurrent.Flow;
 import tern.rpc.RpcMethod;
 import tern.rpc.StreamObserver;
 
-/** A service for tests of the forms that browsers and generated clients use. */
+/** A service for tests of the protocols that browsers and generated clients use. */
 interface Words {
 
     /** Returns the text in capitals. */
     @RpcMethod(readOnly = true)
     StringValue shout(StringValue text);
 
-    /** Returns the text in capitals, with Java types. */
+    /** Does the same as {@link #shout}, but with Java types. */
     @RpcMethod(readOnly = true)
     String shoutJava(String text);
 
-    /** Does not permit GET. */
+    /** A method that does not permit GET. */
     StringValue write(StringValue text);
 
-    /** Returns its arguments, which have the names of Connect's query parameters. */
+    /** Returns its arguments, whose names are those of Connect's query parameters. */
     @RpcMethod(readOnly = true)
     String echoQuery(String encoding, String message);
 
-    /** Fails with the code and the text after the space. */
+    /** Fails with the status that the argument contains: a code, a space and a description. */
     StringValue fail(StringValue code);
 
-    /** Repeats a text this number of times, with 5 characters each. */
+    /** Returns a text of 5 characters, repeated the given number of times. */
     StringValue repeat(StringValue times);
 
     /**
@@ -36,22 +36,22 @@ interface Words {
      */
     StringValue describe(Empty nothing);
 
-    /** Succeeds, but sends invalid {@code headers} or {@code trailers}. */
+    /** Succeeds, but sends invalid headers or trailers, as the argument says: {@code headers} or {@code trailers}. */
     StringValue misspell(StringValue where);
 
-    /** Ends when the call is cancelled. */
+    /** Blocks until the call is cancelled. */
     Empty hang(Empty nothing);
 
-    /** Counts up to a number. Then it fails if a word follows the number. */
+    /** Sends the numbers from 1 to the given number. Then fails if a word follows the number in the argument. */
     void count(StringValue upTo, StreamObserver<StringValue> answers);
 
-    /** Returns all received texts joined. */
+    /** Returns all received texts as one text. */
     CompletionStage<StringValue> join(Flow.Publisher<StringValue> parts);
 
     /** Returns each text in capitals as soon as it arrives. */
     StreamObserver<StringValue> shoutAll(StreamObserver<StringValue> answers);
 
-    /** Returns each text in capitals after all have arrived. */
+    /** Returns each text in capitals after all texts have arrived. */
     StreamObserver<StringValue> shoutLater(StreamObserver<StringValue> answers);
 
     int add(int a, int b);

@@ -39,12 +39,15 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** If a client reaches a server of another protocol, its failure must name that protocol. The call is not executed. */
+/**
+ * Tests that a client which reaches a server of another protocol fails with the name of that protocol. The call must
+ * not be executed.
+ */
 class WrongPortTest {
 
     private static final String HEARTBEAT_ANSWER = "dabb2214" + "0000000000000000" + "00000001" + "4e";
 
-    /** The first bytes of servers, by their name in the error. */
+    /** The first bytes that servers send, by the name of their protocol in the error. */
     private static final Map<String, byte[]> SERVERS = Map.of(
             "HTTP/1.1", "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n".getBytes(US_ASCII),
             "HTTP/2", HexFormat.of().parseHex("00000604000000000000030000" + "0080"),
@@ -60,7 +63,7 @@ class WrongPortTest {
     private final TripleCodecs codecs =
             new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
     private final ServerSocket listening = listen();
-    private final Semaphore left = new Semaphore(0); // one permit for each socket that the client has closed
+    private final Semaphore left = new Semaphore(0); // has one permit for each socket that the client has closed
     private final Queue<Socket> accepted = new ConcurrentLinkedQueue<>();
     private RpcClient client;
 
@@ -83,7 +86,10 @@ class WrongPortTest {
     }
 
     /**
-     * @param first the bytes sent on every connection, either at once or after the first read
+     * Starts a server that sends the given bytes on every connection.
+     *
+     * @param first the bytes to send
+     * @param atOnce whether to send the bytes at once; otherwise after the first read
      */
     private void serve(byte[] first, boolean atOnce) {
         Thread thread = new Thread(() -> {
@@ -111,7 +117,7 @@ class WrongPortTest {
             socket.getOutputStream().write(first);
             socket.getInputStream().readAllBytes();
         } catch (IOException reset) {
-            // closed by the client
+            // the client has closed the socket
         } finally {
             left.release();
         }
@@ -162,7 +168,10 @@ class WrongPortTest {
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
     }
 
-    /** The client first closes its socket and then records the reason. A call in between must report the reason too. */
+    /**
+     * The client first closes its socket and then records the reason. A call that is made in between must report the
+     * reason too.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri", "http"})
     void callThatComesWhileTheConnectionIsClosedSaysWhatAnswered(String protocol) throws Exception {
