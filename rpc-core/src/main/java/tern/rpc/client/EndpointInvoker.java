@@ -174,7 +174,8 @@ final class EndpointInvoker implements AutoCloseable {
         if (!method.idempotent() || method.oneWay()) {
             return;
         }
-        Target suspect = cluster.takeProbe(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), now);
+        Target suspect =
+                cluster.takeProbe(method.descriptor().name(), CallTags.tag(call), CallTags.isForced(call), now);
         if (suspect == null || suspect == target) {
             return;
         }
@@ -286,7 +287,12 @@ final class EndpointInvoker implements AutoCloseable {
     /** Chooses the provider of the next attempt, if possible one other than {@code except}. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(
-                method.descriptor().name(), key(method, call), CallTags.tag(call), CallTags.isForced(call), except, clock.nanoTime());
+                method.descriptor().name(),
+                key(method, call),
+                CallTags.tag(call),
+                CallTags.isForced(call),
+                except,
+                clock.nanoTime());
     }
 
     /** Chooses a usable provider other than {@code besides}; null if there is none. */

@@ -68,9 +68,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
     void whenReady(
             Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
         cluster.attempt();
-        boolean over = cancelled.get() != null
-                || call.deadline().isExpired(clock.nanoTime())
-                || canTake(call);
+        boolean over = cancelled.get() != null || call.deadline().isExpired(clock.nanoTime()) || canTake(call);
         try {
             if (over) {
                 call.executor().execute(() -> afterWait(call, cancelled, next, failed));

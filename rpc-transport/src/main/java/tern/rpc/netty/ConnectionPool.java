@@ -49,13 +49,11 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     // guarded by this
     private final List<Connection> retiring = new ArrayList<>();
     // lost connections with calls that have received parts of their answers; guarded by this
-    private final List<Connection> untold =
-            new ArrayList<>();
+    private final List<Connection> untold = new ArrayList<>();
     // guarded by this
     private final ReconnectBackoff backoff;
     // the scheduled replacements of lost connections; guarded by this
-    private final Map<Connection, ScheduledFuture<?>> pauses =
-            new IdentityHashMap<>();
+    private final Map<Connection, ScheduledFuture<?>> pauses = new IdentityHashMap<>();
     // connections that calls started before the end of a pause and that are not ready yet
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
