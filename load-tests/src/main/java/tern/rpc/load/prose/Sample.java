@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -32,7 +33,8 @@ public final class Sample {
     /** Matches literals before comments, so that {@code //} inside a literal does not start a comment. */
     private static final Pattern TOKENS =
             Pattern.compile("\"\"\"[\\s\\S]*?(?<!\\\\)\"\"\"" + "|\"(?:\\\\.|[^\"\\\\\n])*\""
-                    + "|'(?:\\\\.|[^'\\\\\n])+'" + "|(/\\*[\\s\\S]*?\\*/)" + "|((?://[^\n]*(?:\n[ \t]*(?=//))?)+)");
+                    + "|'(?:\\\\.|[^'\\\\\n])+'" + "|(/\\*[\\s\\S]*?\\*/)" + "|(?<=\\S )(//[^\n]*)"
+                    + "|((?://[^\n]*(?:\n[ \t]*(?=//))?)+)");
 
     private static final Pattern SENTENCE_END = Pattern.compile("(?<=[.?!])\\s+(?=[\"`*\\[A-Z])");
 
@@ -68,12 +70,15 @@ public final class Sample {
         return all;
     }
 
-    /** Returns the text of each comment in one line. Adjacent line comments are one comment. */
+    /** Returns the text of each comment in one line. Adjacent line comments are one comment, unless code precedes the first. */
     static List<String> comments(String source) {
         List<String> comments = new ArrayList<>();
         Matcher token = TOKENS.matcher(source);
         while (token.find()) {
-            String comment = token.group(1) != null ? token.group(1) : token.group(2);
+            String comment = Stream.of(token.group(1), token.group(2), token.group(3))
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .orElse(null);
             if (comment != null) {
                 addSentence(comments, text(comment));
             }
