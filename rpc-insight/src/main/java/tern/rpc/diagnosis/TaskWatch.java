@@ -30,12 +30,16 @@ final class TaskWatch {
     private static final double FULL = 0.9;
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** After this time the samples taken so far count half, because a miss may have had another cause before. */
+    private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final Map<String, Executor> executors = new HashMap<>();
     private final Random random = new Random(2);
     private long next; // the time of the next sample; 0 before the first sample
+    private long halved; // the time at which the samples were last halved; 0 before the first sample
 
     /** The sampled tasks of one executor. */
     static final class Executor {
@@ -61,6 +65,13 @@ final class TaskWatch {
             return null;
         }
 
+        private void halve() {
+            parts.scale(0.5);
+            classes.replaceAll((name, samples) -> samples / 2);
+            looks /= 2;
+            busy /= 2;
+        }
+
         private void add(ThreadLook thread, List<StackTraceElement> path) {
             Part part = StackReader.read(thread);
             parts.add(part, 1);
@@ -83,6 +94,12 @@ final class TaskWatch {
             return;
         }
         next = now + PAUSE_NANOS;
+        if (halved == 0) {
+            halved = now;
+        } else if (now - halved >= HALF_LIFE_NANOS) {
+            halved = now;
+            executors.values().forEach(Executor::halve);
+        }
         List<Long> others = new ArrayList<>();
         for (long id : THREADS.getAllThreadIds()) {
             if (!serving.contains(id)) {
@@ -172,5 +189,6 @@ final class TaskWatch {
 
     void clear() {
         executors.clear();
+        halved = 0;
     }
 }
