@@ -5,7 +5,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
+import tern.rpc.ServerContext;
 import tern.rpc.metrics.Slo;
+import tern.rpc.metrics.SlowCallRing;
 import tern.rpc.metrics.SlowCalls;
 
 /**
@@ -17,6 +19,7 @@ final class CallLedgers {
     private final NanoClock clock;
     private final RunningCalls running;
     private final SlowCalls slow;
+    private final SlowCallRing lastSlow;
 
     /**
      * @param kept whether calls have ledgers
@@ -27,6 +30,7 @@ final class CallLedgers {
         this.clock = clock;
         this.running = new RunningCalls(kept ? threads : 0);
         this.slow = new SlowCalls(target.latency().toNanos(), clock.nanoTime());
+        this.lastSlow = new SlowCallRing(target.latency().toNanos());
     }
 
     /** Creates the ledger after a worker has taken a call, before the request is decoded. */
@@ -49,15 +53,21 @@ final class CallLedgers {
     }
 
     /** Records an answered call. Streams never count as slow, because users choose their duration. */
-    void ended(MethodHandler method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
+    void ended(MethodHandler method, ServerContext call, long tookNanos, long now, @Nullable Throwable failure) {
+        CallLedger ledger = call.ledger();
         if (ledger.isOpen()) {
             if (method.isUnary()) {
+                lastSlow.ended(call, tookNanos, now, failure);
                 slow.ended(method.method(), ledger, tookNanos, now, failure);
                 method.phases().ended(ledger, now, tookNanos, failure);
             } else {
                 method.phases().ended(ledger, now);
             }
         }
+    }
+
+    SlowCallRing lastSlow() {
+        return lastSlow;
     }
 
     List<RunningCall> running() {
