@@ -42,6 +42,7 @@ public final class SlowCallRing {
     /**
      * A call that missed the target.
      *
+     * @param id unique in this process
      * @param at the time of its end
      * @param method as in {@code OrderService.place}
      * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for another exception
@@ -51,6 +52,7 @@ public final class SlowCallRing {
      * @param caller its caller, see {@link Callers}
      */
     public record SlowCall(
+            long id,
             Instant at,
             String method,
             long tookNanos,
@@ -92,7 +94,9 @@ public final class SlowCallRing {
         if (tookNanos <= targetNanos || !isFree(TimeUnit.NANOSECONDS.toSeconds(now))) {
             return;
         }
+        long id = added.getAndIncrement();
         SlowCall slow = new SlowCall(
+                id,
                 Instant.now(),
                 PeerText.name(call.method().label()),
                 tookNanos,
@@ -105,7 +109,7 @@ public final class SlowCallRing {
                 trace(call.metadata()),
                 Callers.nameOf(call),
                 call.protocol());
-        ring.set((int) (added.getAndIncrement() % PLACES), slow);
+        ring.set((int) (id % PLACES), slow);
     }
 
     private boolean isFree(long now) {
