@@ -53,7 +53,7 @@ final class Console {
     private static String lastElementOf(ObjectProvider<PathMappedEndpoints> paths) {
         PathMappedEndpoints known = paths.getIfAvailable();
         String path = known == null ? null : known.getPath(EndpointId.of(RpcConsoleEndpoint.ID));
-        return path == null ? RpcConsoleEndpoint.ID : path.substring(path.lastIndexOf('/') + 1);
+        return path == null ? RpcConsoleEndpoint.PATH : path.substring(path.lastIndexOf('/') + 1);
     }
 
     ConsoleFiles files() {

@@ -23,6 +23,6 @@ final class ReactiveConsoleConfiguration {
     @Order(Ordered.LOWEST_PRECEDENCE - 100)
     ConsoleWebFilter rpcConsoleWebFilter(Console console, PathMappedEndpoints endpoints) {
         String path = endpoints.getPath(EndpointId.of(RpcConsoleEndpoint.ID));
-        return new ConsoleWebFilter(console, path == null ? "/" + RpcConsoleEndpoint.ID : path);
+        return new ConsoleWebFilter(console, path == null ? "/" + RpcConsoleEndpoint.PATH : path);
     }
 }

@@ -5,6 +5,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.web.PathMapper;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -16,6 +18,8 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import tern.rpc.serialization.JsonFormat;
 import tern.rpc.server.RpcServer;
@@ -43,6 +47,15 @@ public final class RpcConsoleAutoConfiguration {
         @ConditionalOnMissingBean
         RpcConsoleEndpoint rpcConsoleEndpoint(Console console) {
             return new RpcConsoleEndpoint(console);
+        }
+
+        /** Gives the path a dash; a mapping of the application comes first. */
+        @Bean
+        @ConditionalOnAvailableEndpoint(endpoint = RpcConsoleEndpoint.class)
+        @Order(Ordered.LOWEST_PRECEDENCE)
+        static PathMapper rpcConsolePathMapper() {
+            EndpointId console = EndpointId.of(RpcConsoleEndpoint.ID);
+            return id -> id.equals(console) ? RpcConsoleEndpoint.PATH : null;
         }
 
         @Bean

@@ -18,7 +18,12 @@ import org.springframework.util.MimeType;
 @WebEndpoint(id = RpcConsoleEndpoint.ID, defaultAccess = Access.READ_ONLY)
 public final class RpcConsoleEndpoint {
 
-    static final String ID = "rpc-console";
+    /** Properties may write it with a dash. With a dash here, Boot would log a warning. */
+    static final String ID = "rpcConsole";
+
+    /** The default of the last element of the path. */
+    static final String PATH = "rpc-console";
+
     static final Access DEFAULT_ACCESS = Access.READ_ONLY;
 
     private static final String CALL = "call";

@@ -32,7 +32,7 @@ final class ServletConsoleConfiguration {
 
     private static String path(PathMappedEndpoints endpoints) {
         String path = endpoints.getPath(EndpointId.of(RpcConsoleEndpoint.ID));
-        return path == null ? "/" + RpcConsoleEndpoint.ID : path;
+        return path == null ? "/" + RpcConsoleEndpoint.PATH : path;
     }
 
     @ManagementContextConfiguration(value = ManagementContextType.SAME, proxyBeanMethods = false)
