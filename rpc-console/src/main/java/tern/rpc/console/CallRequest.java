@@ -65,6 +65,9 @@ record CallRequest(
         } catch (JacksonException e) {
             throw new WrongRequestException("the request is not JSON: " + reason(e));
         }
+        if (tree.isMissingNode()) {
+            throw new WrongRequestException("the request is empty, which is not JSON");
+        }
         if (!tree.isObject()) {
             throw new WrongRequestException("the request is no JSON object; send {\"service\": …, \"method\": …}");
         }
@@ -146,6 +149,9 @@ record CallRequest(
         Metadata headers = new Metadata();
         if (tree.isMissingNode() || tree.isNull()) {
             return headers;
+        }
+        if (tree.isMissingNode()) {
+            throw new WrongRequestException("the request is empty, which is not JSON");
         }
         if (!tree.isObject()) {
             throw new WrongRequestException("headers is no object; expected {\"name\": \"value\"}");

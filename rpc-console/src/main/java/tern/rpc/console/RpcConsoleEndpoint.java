@@ -66,9 +66,9 @@ public final class RpcConsoleEndpoint {
      * @param ticket the name of the request, whose content was checked before
      */
     @WriteOperation(produces = JSON)
-    public @Nullable WebEndpointResponse<byte[]> call(@Selector String name, @Nullable String ticket) {
+    public WebEndpointResponse<byte[]> call(@Selector String name, @Nullable String ticket) {
         if (!name.equals(CALL)) {
-            return null;
+            return failed(new WrongRequestException(404, "only " + CALL + " takes a POST"));
         }
         try {
             return answer(200, console.json().bytes(console.calls().call(ticket)), JSON);

@@ -152,9 +152,19 @@ final class ServiceCatalog {
                                         .map(type -> type.raw().getTypeName())
                                         .collect(Collectors.joining(",", "(", ")"))
                         : null);
-        wire.put("triple", path);
-        wire.put("http", method.payload() == Payload.RAW ? null : "POST " + path);
+        boolean overloaded = export.service().overloads(method.name()).size() > 1;
+        wire.put("triple", overloaded ? null : path);
+        wire.put(
+                "http",
+                method.payload() == Payload.RAW ? null : "POST " + path + (overloaded ? "~" + letters(method) : ""));
         return wire;
+    }
+
+    /** The first letters of the parameter types, which select an overload over HTTP (docs/http.md). */
+    private static String letters(MethodDescriptor method) {
+        return method.parameters().stream()
+                .map(type -> type.raw().getSimpleName().substring(0, 1))
+                .collect(Collectors.joining());
     }
 
     private static String kind(MethodType type) {

@@ -225,7 +225,7 @@ final class TypeCatalog {
             case "time" -> "10:15:30";
             case "datetime" -> "2026-01-31T10:15:30";
             case "instant" -> "2026-01-31T10:15:30Z";
-            case "duration" -> type.java().startsWith("google.") ? "1.5s" : "PT1.5S";
+            case "duration" -> duration(type.java());
             case "bytes" -> "AAEC";
             case "uuid" -> "123e4567-e89b-12d3-a456-426614174000";
             case "list" -> type.of() == null ? List.of() : listOf(example(type.of(), around));
@@ -235,6 +235,13 @@ final class TypeCatalog {
             case "object" -> object(type.ref(), around);
             default -> null;
         };
+    }
+
+    private static String duration(String java) {
+        if (java.equals(Period.class.getName())) {
+            return "P1D";
+        }
+        return java.startsWith("google.") ? "1.5s" : "PT1.5S";
     }
 
     private static List<Object> listOf(@Nullable Object element) {
