@@ -82,7 +82,6 @@ public interface Shop {
         public void setReceipt(byte[] receipt) {
             this.receipt = receipt;
         }
-
     }
 
     class SoldOutException extends Exception {

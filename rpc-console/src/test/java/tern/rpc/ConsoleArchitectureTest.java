@@ -21,7 +21,8 @@ class ConsoleArchitectureTest {
 
     @Test
     void moduleKnowsNeitherNettyNorTheDiagnosis() {
-        check(noClasses().should(dependOn("io.netty..", "tern.rpc.netty..", "tern.rpc.diagnosis..", "tern.rpc.pool..")));
+        check(noClasses()
+                .should(dependOn("io.netty..", "tern.rpc.netty..", "tern.rpc.diagnosis..", "tern.rpc.pool..")));
     }
 
     @Test
@@ -34,14 +35,8 @@ class ConsoleArchitectureTest {
 
     @Test
     void servletsAndReactorStayInTheirFilters() {
-        check(noClasses()
-                .that()
-                .haveNameNotMatching(".*Servlet.*")
-                .should(dependOn("jakarta.servlet..")));
-        check(noClasses()
-                .that()
-                .haveNameNotMatching(".*WebFilter.*")
-                .should(dependOn("reactor..")));
+        check(noClasses().that().haveNameNotMatching(".*Servlet.*").should(dependOn("jakarta.servlet..")));
+        check(noClasses().that().haveNameNotMatching(".*WebFilter.*").should(dependOn("reactor..")));
     }
 
     @Test

@@ -47,15 +47,7 @@ record CallRequest(
     private static final long MAX_MILLIS = 60_000;
 
     private static final Set<String> MEMBERS = Set.of(
-            "service",
-            "method",
-            "descriptor",
-            "messages",
-            "headers",
-            "timeoutMillis",
-            "maxMessages",
-            "id",
-            "instance");
+            "service", "method", "descriptor", "messages", "headers", "timeoutMillis", "maxMessages", "id", "instance");
 
     /** @throws WrongRequestException if it is not such a request; the message says where */
     static CallRequest read(byte[] body, Json json) {
@@ -117,8 +109,8 @@ record CallRequest(
             return otherwise;
         }
         if (!value.isIntegralNumber() || !value.canConvertToLong() || value.asLong() < 1 || value.asLong() > most) {
-            throw new WrongRequestException(name + " is " + PeerText.name(value.toString())
-                    + "; expected a whole number from 1 to " + most);
+            throw new WrongRequestException(
+                    name + " is " + PeerText.name(value.toString()) + "; expected a whole number from 1 to " + most);
         }
         return value.asLong();
     }

@@ -41,12 +41,8 @@ final class Console {
                 format,
                 context.getBeanProvider(JsonMapper.class)
                         .getIfAvailable(() -> JsonMapper.builder().build())));
-        this.live = SingletonSupplier.of(() -> new LiveData(
-                json.get(),
-                context,
-                access,
-                instance,
-                context.getBeanProvider(RpcReportPart.class)));
+        this.live = SingletonSupplier.of(() ->
+                new LiveData(json.get(), context, access, instance, context.getBeanProvider(RpcReportPart.class)));
         this.settings = SingletonSupplier.of(() -> new SettingList(context, json.get()));
     }
 

@@ -183,8 +183,8 @@ final class ConsoleCall implements ServerCall {
     @Override
     public Invocation decode(ServiceLookup services, Admission admission) {
         if (!admission.isOpen()) {
-            admission.admit(new CallHead(
-                    key, method.name(), false, key + "/" + method.name(), headers.copy(), deadline, this));
+            admission.admit(
+                    new CallHead(key, method.name(), false, key + "/" + method.name(), headers.copy(), deadline, this));
         }
         services.require(key);
         Invocation call = new Invocation(key, method, arguments(), headers.copy(), deadline, Runnable::run);
@@ -435,8 +435,8 @@ final class ConsoleCall implements ServerCall {
                     hangUpWhy = cut;
                     wake = now;
                 } else if (now - hardEnd >= 0) {
-                    hangUpWhy = "it had not ended " + TimeUnit.NANOSECONDS.toMillis(GRACE_NANOS)
-                            + " ms after its deadline";
+                    hangUpWhy =
+                            "it had not ended " + TimeUnit.NANOSECONDS.toMillis(GRACE_NANOS) + " ms after its deadline";
                     wake = now;
                 } else if (watcher != null && untilNanos != Long.MAX_VALUE && now - untilNanos >= 0) {
                     if (now - lookNanos >= 0) {

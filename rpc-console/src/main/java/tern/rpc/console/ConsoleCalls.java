@@ -18,8 +18,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
-import tern.rpc.NanoClock;
 import tern.rpc.NamedTimes;
+import tern.rpc.NanoClock;
 import tern.rpc.Payload;
 import tern.rpc.PeerText;
 import tern.rpc.metrics.SlowCallRing.PhaseTime;
@@ -200,9 +200,8 @@ final class ConsoleCalls {
         if (request.descriptor() == null && named.size() == 1) {
             return named.get(0);
         }
-        MethodDescriptor found = request.descriptor() == null
-                ? null
-                : export.service().method(request.method(), request.descriptor());
+        MethodDescriptor found =
+                request.descriptor() == null ? null : export.service().method(request.method(), request.descriptor());
         if (found == null) {
             throw new WrongRequestException(export.key() + "/" + request.method() + " has the descriptors "
                     + named.stream().map(MethodDescriptor::descriptor).collect(Collectors.joining(", "))

@@ -47,7 +47,8 @@ final class ConsoleServletFilter implements Filter {
         switch (http.getMethod()) {
             case "POST" -> call(http, answer, chain);
             case "GET", "HEAD" -> {
-                ConsoleFiles.File file = inside.equals(path) ? console.page() : console.files().file(name);
+                ConsoleFiles.File file =
+                        inside.equals(path) ? console.page() : console.files().file(name);
                 if (file == null) {
                     chain.doFilter(http, answer);
                 } else {

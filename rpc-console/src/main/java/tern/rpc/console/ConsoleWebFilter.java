@@ -48,13 +48,12 @@ final class ConsoleWebFilter implements WebFilter {
         ConsoleHeaders.safety().forEach(headers::set);
         headers.set(HttpHeaders.CACHE_CONTROL, "no-store");
         HttpMethod method = exchange.getRequest().getMethod();
-        if (method == HttpMethod.POST) {
+        if (method.equals(HttpMethod.POST)) {
             return call(exchange, chain);
         }
-        if (method == HttpMethod.GET || method == HttpMethod.HEAD) {
+        if (method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD)) {
             String name = found == null ? "" : found.getUriVariables().getOrDefault("name", "");
-            ConsoleFiles.File file =
-                    isPage ? console.page() : console.files().file(ConsoleHeaders.nameIn(name));
+            ConsoleFiles.File file = isPage ? console.page() : console.files().file(ConsoleHeaders.nameIn(name));
             if (file != null) {
                 return send(file, exchange);
             }
@@ -107,8 +106,7 @@ final class ConsoleWebFilter implements WebFilter {
 
     private Mono<Void> refuse(ServerWebExchange exchange, WrongRequestException failure) {
         exchange.getResponse().setStatusCode(HttpStatusCode.valueOf(failure.status()));
-        return write(
-                exchange.getResponse(), "application/json", console.json().bytes(failure.answer()));
+        return write(exchange.getResponse(), "application/json", console.json().bytes(failure.answer()));
     }
 
     private static Mono<byte[]> body(ServerHttpRequest request) {
@@ -172,8 +170,7 @@ final class ConsoleWebFilter implements WebFilter {
 
         @Override
         public Flux<DataBuffer> getBody() {
-            return Flux.defer(() -> Flux.just(
-                    DefaultDataBufferFactory.sharedInstance.wrap(body)));
+            return Flux.defer(() -> Flux.just(DefaultDataBufferFactory.sharedInstance.wrap(body)));
         }
     }
 }

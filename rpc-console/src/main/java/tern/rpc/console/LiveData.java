@@ -88,7 +88,7 @@ final class LiveData {
                 context.getBeanProvider(RpcServerLifecycle.class).getIfAvailable();
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("running", lifecycle != null && lifecycle.isRunning());
-        shown.put("port", lifecycle == null ? server.port() : lifecycle.port());
+        shown.put("port", server.port());
         shown.put("connections", server.connections());
         shown.put("tls", context.getEnvironment().containsProperty("rpc.server.ssl.bundle"));
         return shown;
@@ -164,7 +164,8 @@ final class LiveData {
         String text = part.text();
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("state", json.tree(part.report()).path("state").asString(""));
-        shown.put("summary", text == null ? "" : text.strip().lines().findFirst().orElse(""));
+        shown.put(
+                "summary", text == null ? "" : text.strip().lines().findFirst().orElse(""));
         told = new Told(at, shown);
         return shown;
     }

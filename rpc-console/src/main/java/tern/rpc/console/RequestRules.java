@@ -39,7 +39,8 @@ final class RequestRules {
         for (String site : head.fetchSites()) {
             if (!site.equals("same-origin")) {
                 throw new WrongRequestException(
-                        403, "the header Sec-Fetch-Site is " + PeerText.name(site) + "; pages of other sites cannot call");
+                        403,
+                        "the header Sec-Fetch-Site is " + PeerText.name(site) + "; pages of other sites cannot call");
             }
         }
         checkOrigin(head);
@@ -126,8 +127,8 @@ final class RequestRules {
         if (!head.contentEncodings().isEmpty()) {
             throw new WrongRequestException(
                     415,
-                    "the header Content-Encoding is "
-                            + PeerText.name(String.join(", ", head.contentEncodings())) + "; send plain JSON");
+                    "the header Content-Encoding is " + PeerText.name(String.join(", ", head.contentEncodings()))
+                            + "; send plain JSON");
         }
     }
 }

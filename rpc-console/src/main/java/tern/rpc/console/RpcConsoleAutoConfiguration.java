@@ -68,8 +68,7 @@ public final class RpcConsoleAutoConfiguration {
                 ObjectProvider<JsonFormat> format,
                 ApplicationContext context) {
             return new Console(
-                    new ConsoleAccess(
-                            access, properties, environment, server::getIfAvailable, format::getIfAvailable),
+                    new ConsoleAccess(access, properties, environment, server::getIfAvailable, format::getIfAvailable),
                     context);
         }
     }

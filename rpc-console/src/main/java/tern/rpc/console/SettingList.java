@@ -89,7 +89,11 @@ final class SettingList {
      * @param origin the place that sets it; empty for a default
      */
     private record Setting(
-            String name, @Nullable String value, String origin, @Nullable String defaultValue, String description) {
+            String name,
+            @Nullable String value,
+            String origin,
+            @Nullable String defaultValue,
+            String description) {
 
         Map<String, Object> shown() {
             Map<String, Object> shown = new LinkedHashMap<>();
@@ -180,11 +184,11 @@ final class SettingList {
         if (value instanceof String text) {
             value = environment.resolvePlaceholders(text);
         }
-        PropertySource<?> underlying =
-                source.getUnderlyingSource() instanceof PropertySource<?> known ? known : null;
+        PropertySource<?> underlying = source.getUnderlyingSource() instanceof PropertySource<?> known ? known : null;
         SanitizableData data = new SanitizableData(underlying, name, value);
-        for (SanitizingFunction function :
-                context.getBeanProvider(SanitizingFunction.class).orderedStream().toList()) {
+        for (SanitizingFunction function : context.getBeanProvider(SanitizingFunction.class)
+                .orderedStream()
+                .toList()) {
             data = function.apply(data);
         }
         String text = Objects.toString(data.getValue(), "");
@@ -222,7 +226,8 @@ final class SettingList {
         try {
             for (JsonNode property : json.read(bytes).path("properties")) {
                 String name = property.path("name").asString("");
-                if (name.startsWith("rpc.") && !property.path("type").asString("").startsWith("java.util.Map")) {
+                if (name.startsWith("rpc.")
+                        && !property.path("type").asString("").startsWith("java.util.Map")) {
                     found.add(new Known(
                             name,
                             text(property.path("defaultValue")),

@@ -15,7 +15,11 @@ final class TextReport {
     static String of(String version, LiveData live, SettingList settings) {
         Map<String, Object> now = live.now();
         StringBuilder text = new StringBuilder();
-        text.append("Tern RPC ").append(version).append(", Java ").append(Runtime.version()).append('\n');
+        text.append("Tern RPC ")
+                .append(version)
+                .append(", Java ")
+                .append(Runtime.version())
+                .append('\n');
         for (String name : List.of(
                 "application",
                 "at",

@@ -251,7 +251,9 @@ final class TypeCatalog {
     private Map<String, Object> mapOf(TypeShape type, List<String> around) {
         Map<String, Object> map = new LinkedHashMap<>();
         Object key = type.key() == null ? "key" : example(type.key(), around);
-        map.put("text".equals(key) || key == null ? "key" : key.toString(), type.of() == null ? null : example(type.of(), around));
+        map.put(
+                "text".equals(key) || key == null ? "key" : key.toString(),
+                type.of() == null ? null : example(type.of(), around));
         return map;
     }
 

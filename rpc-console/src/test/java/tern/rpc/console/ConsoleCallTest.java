@@ -69,7 +69,9 @@ class ConsoleCallTest {
         assertThat(result.path("exception").isNull()).isTrue();
         assertThat(result.path("sizeBytes").asInt()).isEqualTo(11);
         assertThat(result.path("tookMillis").asDouble()).isPositive();
-        assertThat(result.path("phases").valueStream().map(phase -> phase.path("phase").asString()))
+        assertThat(result.path("phases")
+                        .valueStream()
+                        .map(phase -> phase.path("phase").asString()))
                 .contains("decode", "own");
         assertThat(result.path("trace").asString()).matches("[0-9a-f]{32}");
     }
@@ -141,8 +143,8 @@ class ConsoleCallTest {
 
     @Test
     void endlessStreamIsCutAndCancelledOnTheServer() throws Exception {
-        JsonNode result =
-                post(Consoles.call("endless", ",\"maxMessages\":7", new String[0])).json();
+        JsonNode result = post(Consoles.call("endless", ",\"maxMessages\":7", new String[0]))
+                .json();
 
         assertThat(answers(result)).hasSize(7);
         assertThat(result.path("cut").asString()).contains("7 answers");
@@ -162,8 +164,8 @@ class ConsoleCallTest {
 
     @Test
     void hangingMethodEndsAtItsDeadline() {
-        JsonNode result =
-                post(Consoles.call("hang", ",\"timeoutMillis\":200", new String[0])).json();
+        JsonNode result = post(Consoles.call("hang", ",\"timeoutMillis\":200", new String[0]))
+                .json();
 
         assertThat(result.path("code").asString()).isEqualTo("DEADLINE_EXCEEDED");
         assertThat(result.path("executed").asString()).isEqualTo("MAYBE");
@@ -217,16 +219,26 @@ class ConsoleCallTest {
     @Test
     void wrongRequestsAreRefusedWithAReason() {
         for (Map.Entry<String, String> wrong : Map.of(
-                        "", "not JSON",
-                        "[]", "no JSON object",
-                        "{\"service\":\"x\",\"method\":\"y\"}", "service x is not exported here; exported are",
-                        "{\"service\":\"" + Shop.class.getName() + "\",\"method\":\"nothing\"}", "no method nothing",
-                        "{\"method\":\"y\"}", "no service",
-                        Consoles.call("greet", ",\"timeoutMillis\":60001", new String[] {"[1]"}), "timeoutMillis is 60001",
-                        Consoles.call("greet", ",\"maxMessages\":0", new String[] {"[1]"}), "maxMessages is 0",
-                        Consoles.call("greet", ",\"headers\":{\"a b\":\"c\"}", new String[] {"[1]"}), "the header",
-                        Consoles.call("greet", ",\"surprise\":1", new String[] {"[1]"}), "unknown member surprise",
-                        Consoles.call("greet"), "takes 1 arguments, and messages is empty")
+                        "",
+                        "not JSON",
+                        "[]",
+                        "no JSON object",
+                        "{\"service\":\"x\",\"method\":\"y\"}",
+                        "service x is not exported here; exported are",
+                        "{\"service\":\"" + Shop.class.getName() + "\",\"method\":\"nothing\"}",
+                        "no method nothing",
+                        "{\"method\":\"y\"}",
+                        "no service",
+                        Consoles.call("greet", ",\"timeoutMillis\":60001", new String[] {"[1]"}),
+                        "timeoutMillis is 60001",
+                        Consoles.call("greet", ",\"maxMessages\":0", new String[] {"[1]"}),
+                        "maxMessages is 0",
+                        Consoles.call("greet", ",\"headers\":{\"a b\":\"c\"}", new String[] {"[1]"}),
+                        "the header",
+                        Consoles.call("greet", ",\"surprise\":1", new String[] {"[1]"}),
+                        "unknown member surprise",
+                        Consoles.call("greet"),
+                        "takes 1 arguments, and messages is empty")
                 .entrySet()) {
             Http.Answer answer = post(wrong.getKey());
 
@@ -252,8 +264,7 @@ class ConsoleCallTest {
 
     @Test
     void requestForAnEarlierProcessIsRefused() {
-        Http.Answer answer =
-                post(Consoles.call("greet", ",\"instance\":\"before\"", new String[] {"[\"late\"]"}));
+        Http.Answer answer = post(Consoles.call("greet", ",\"instance\":\"before\"", new String[] {"[\"late\"]"}));
 
         assertThat(answer.status()).isEqualTo(409);
         assertThat(answer.json().path("restarted").asBoolean()).isTrue();
@@ -294,10 +305,15 @@ class ConsoleCallTest {
             assertThat(fifth.json().path("error").asString()).contains("4 of 4 calls");
             sales.release.countDown();
             for (CompletableFuture<Http.Answer> call : calls) {
-                assertThat(call.get(60, TimeUnit.SECONDS).json().path("answers").get(0).asString())
+                assertThat(call.get(60, TimeUnit.SECONDS)
+                                .json()
+                                .path("answers")
+                                .get(0)
+                                .asString())
                         .isEqualTo("\"late\"");
             }
-            assertThat(to.call(Consoles.PATH + "/call", Consoles.call("greet", "[\"x\"]")).status())
+            assertThat(to.call(Consoles.PATH + "/call", Consoles.call("greet", "[\"x\"]"))
+                            .status())
                     .isEqualTo(200);
         }
     }
@@ -316,7 +332,12 @@ class ConsoleCallTest {
                         .mapToLong(method -> method.sums().calls())
                         .sum())
                 .isEqualTo(before + 1);
-        assertThat(http.get(Consoles.PATH + "/outgoing").json().path("callers").get(0).path("caller").asString())
+        assertThat(http.get(Consoles.PATH + "/outgoing")
+                        .json()
+                        .path("callers")
+                        .get(0)
+                        .path("caller")
+                        .asString())
                 .isEqualTo("127.0.0.1");
     }
 }

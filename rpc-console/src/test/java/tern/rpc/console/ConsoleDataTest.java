@@ -72,7 +72,9 @@ class ConsoleDataTest {
     }
 
     private JsonNode method(String name) {
-        return get("services").path("services").valueStream()
+        return get("services")
+                .path("services")
+                .valueStream()
                 .filter(service -> service.path("key").asString().equals("shop.Shop"))
                 .flatMap(service -> service.path("methods").valueStream())
                 .filter(method -> method.path("name").asString().equals(name))
@@ -117,7 +119,9 @@ class ConsoleDataTest {
         assertThat(place.path("example").get(0).path("the-day").asString()).isEqualTo("2026-01-31");
 
         JsonNode types = get("services").path("types");
-        assertThat(types.path("shop.Shop$Order").path("fields").valueStream()
+        assertThat(types.path("shop.Shop$Order")
+                        .path("fields")
+                        .valueStream()
                         .map(field -> field.path("name").asString() + " " + kinds(field.path("type"))))
                 .containsExactlyInAnyOrder(
                         "number integer",
@@ -128,11 +132,17 @@ class ConsoleDataTest {
                         "receipt bytes");
         assertThat(types.path("shop.Shop$Size").path("values").valueStream().map(JsonNode::asString))
                 .containsExactly("SMALL", "LARGE");
-        assertThat(types.path("shop.Shop$Item").path("fields").get(3).path("type").path("of").path("ref").asString())
+        assertThat(types.path("shop.Shop$Item")
+                        .path("fields")
+                        .get(3)
+                        .path("type")
+                        .path("of")
+                        .path("ref")
+                        .asString())
                 .isEqualTo("shop.Shop$Item");
-        assertThat(method("page").path("result").path("ref").asString())
-                .isEqualTo("shop.Shop$Page<shop.Shop$Item>");
-        assertThat(kinds(method("sorted").path("parameters").get(0).path("type"))).isEqualTo("list<string>");
+        assertThat(method("page").path("result").path("ref").asString()).isEqualTo("shop.Shop$Page<shop.Shop$Item>");
+        assertThat(kinds(method("sorted").path("parameters").get(0).path("type")))
+                .isEqualTo("list<string>");
         assertThat(method("greet").path("idempotent").asBoolean()).isTrue();
     }
 
@@ -147,7 +157,9 @@ class ConsoleDataTest {
 
     @Test
     void overloadsHaveTheirOwnPaths() {
-        assertThat(get("services").path("services").valueStream()
+        assertThat(get("services")
+                        .path("services")
+                        .valueStream()
                         .flatMap(service -> service.path("methods").valueStream())
                         .filter(method -> method.path("name").asString().equals("overloaded"))
                         .map(method -> method.path("wire").path("http").asString()))
@@ -160,7 +172,9 @@ class ConsoleDataTest {
                 .path("trace")
                 .asString();
 
-        JsonNode slow = get("slow").path("calls").valueStream()
+        JsonNode slow = get("slow")
+                .path("calls")
+                .valueStream()
                 .filter(one -> one.path("trace").asString().equals(trace))
                 .findFirst()
                 .orElseThrow();
@@ -168,10 +182,13 @@ class ConsoleDataTest {
         assertThat(slow.path("code").asString()).isEqualTo("DEADLINE_EXCEEDED");
         assertThat(slow.path("protocol").asString()).isEqualTo("console");
         assertThat(slow.path("caller").asString()).isEqualTo("127.0.0.1");
-        assertThat(slow.path("phases").valueStream().map(phase -> phase.path("phase").asString()))
+        assertThat(slow.path("phases")
+                        .valueStream()
+                        .map(phase -> phase.path("phase").asString()))
                 .contains("own");
         assertThat(method("hang").path("lastMinute").path("late").asInt()).isPositive();
-        assertThat(get("now").path("failures").path("DEADLINE_EXCEEDED").asInt()).isPositive();
+        assertThat(get("now").path("failures").path("DEADLINE_EXCEEDED").asInt())
+                .isPositive();
     }
 
     @Test

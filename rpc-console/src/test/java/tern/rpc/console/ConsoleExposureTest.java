@@ -32,8 +32,8 @@ import shop.ShopApplication;
 class ConsoleExposureTest {
 
     private static final String CALL = Consoles.call("greet", "[\"Ann\"]");
-    private static final String CREDENTIALS = "Authorization: Basic "
-            + Base64.getEncoder().encodeToString("ann:pw".getBytes(StandardCharsets.UTF_8));
+    private static final String CREDENTIALS =
+            "Authorization: Basic " + Base64.getEncoder().encodeToString("ann:pw".getBytes(StandardCharsets.UTF_8));
 
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
@@ -74,7 +74,10 @@ class ConsoleExposureTest {
             }
             assertThat(http.get(Consoles.PATH + "/now").json().path("canCall").asBoolean())
                     .isFalse();
-            assertThat(http.get(Consoles.PATH + "/now").json().path("cannotCallWhy").asString())
+            assertThat(http.get(Consoles.PATH + "/now")
+                            .json()
+                            .path("cannotCallWhy")
+                            .asString())
                     .contains("management.endpoint.rpc-console.access=unrestricted");
             assertThat(http.call(Consoles.PATH + "/call", CALL).status()).isEqualTo(405);
             assertThat(http.get(Consoles.PATH + "/call").status()).isEqualTo(405);
@@ -158,7 +161,8 @@ class ConsoleExposureTest {
             assertThat(page.text()).contains("shop-console/app.js").doesNotContain("rpc-console/app.js");
             assertThat(page.header("Content-Security-Policy")).isNotNull();
             assertThat(http.get("/ops/manage/shop-console/now").status()).isEqualTo(200);
-            assertThat(http.call("/ops/manage/shop-console/call", CALL).status()).isEqualTo(200);
+            assertThat(http.call("/ops/manage/shop-console/call", CALL).status())
+                    .isEqualTo(200);
             assertThat(http.send("POST", "/ops/manage/shop-console/call", CALL, "Content-Type: application/json")
                             .status())
                     .isEqualTo(403);

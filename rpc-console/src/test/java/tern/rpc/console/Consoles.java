@@ -37,8 +37,7 @@ final class Consoles {
         return start(web, List.of(ShopApplication.class), properties);
     }
 
-    static ConfigurableApplicationContext start(
-            WebApplicationType web, List<Class<?>> sources, String... properties) {
+    static ConfigurableApplicationContext start(WebApplicationType web, List<Class<?>> sources, String... properties) {
         List<String> all = new ArrayList<>(List.of("spring.autoconfigure.exclude=" + SECURITY));
         all.addAll(List.of(properties));
         return run(web, sources, all);

@@ -54,16 +54,30 @@ class ForeignTextTest {
             for (String text : TEXTS) {
                 String argument = json.writeValueAsString(List.of(text));
 
-                Http.Answer result = http.call(Consoles.PATH + "/call", json.writeValueAsString(
-                        Map.of("service", "shop.Shop", "method", "greet", "messages", List.of(argument))));
+                Http.Answer result = http.call(
+                        Consoles.PATH + "/call",
+                        json.writeValueAsString(
+                                Map.of("service", "shop.Shop", "method", "greet", "messages", List.of(argument))));
 
                 checkIsData(result, text);
                 assertThat(json.readTree(result.json().path("answers").get(0).asString())
                                 .asString())
                         .isEqualTo("Hello " + text);
-                checkIsData(wrong(http, json.createObjectNode().put("service", text).put("method", "x").toString()), text);
                 checkIsData(
-                        wrong(http, json.createObjectNode().put("service", "shop.Shop").put("method", text).toString()),
+                        wrong(
+                                http,
+                                json.createObjectNode()
+                                        .put("service", text)
+                                        .put("method", "x")
+                                        .toString()),
+                        text);
+                checkIsData(
+                        wrong(
+                                http,
+                                json.createObjectNode()
+                                        .put("service", "shop.Shop")
+                                        .put("method", text)
+                                        .toString()),
                         text);
                 checkIsData(wrong(http, json.createObjectNode().put(text, 1).toString()), text);
             }

@@ -29,7 +29,8 @@ class ForgedRequestsTest {
     }
 
     private void other(String method, String path, String... headers) {
-        attempts.add(new Attempt(method + " " + path, method, path, method.equals("GET") ? "" : body, List.of(headers)));
+        attempts.add(
+                new Attempt(method + " " + path, method, path, method.equals("GET") ? "" : body, List.of(headers)));
     }
 
     private List<Attempt> attempts(Http http) {
@@ -56,7 +57,12 @@ class ForgedRequestsTest {
         post("two types", MARK, JSON, "Content-Type: text/plain", own);
         post("request from another site", MARK, JSON, "Sec-Fetch-Site: cross-site");
         post("request from a neighbour", MARK, JSON, own, "Sec-Fetch-Site: same-site");
-        post("forwarded host without a proxy", MARK, JSON, "Origin: http://evil.example", "X-Forwarded-Host: evil.example");
+        post(
+                "forwarded host without a proxy",
+                MARK,
+                JSON,
+                "Origin: http://evil.example",
+                "X-Forwarded-Host: evil.example");
         post("simple request", "Content-Type: text/plain", "Origin: http://evil.example");
         post("zipped", MARK, JSON, own, "Content-Encoding: gzip");
         other("GET", CALL, MARK, own);
@@ -86,7 +92,10 @@ class ForgedRequestsTest {
 
             for (Attempt attempt : attempts(http)) {
                 Http.Answer answer = http.send(
-                        attempt.method(), attempt.path(), attempt.body(), attempt.headers().toArray(String[]::new));
+                        attempt.method(),
+                        attempt.path(),
+                        attempt.body(),
+                        attempt.headers().toArray(String[]::new));
 
                 assertThat(sales.greeted).as(attempt.name()).hasValue(0);
                 if (!attempt.method().equals("OPTIONS")) {

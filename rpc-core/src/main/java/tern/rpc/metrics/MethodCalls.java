@@ -34,7 +34,8 @@ public final class MethodCalls {
     private final LongAdder retries = new LongAdder();
     private final MethodMinute minute;
 
-    MethodCalls(ServiceKey service, MethodDescriptor method, @Nullable Duration timeout, int attempts, long targetNanos) {
+    MethodCalls(
+            ServiceKey service, MethodDescriptor method, @Nullable Duration timeout, int attempts, long targetNanos) {
         this.service = service.toString();
         this.simpleName = method.service().simpleName();
         this.method = method.name();

@@ -122,7 +122,8 @@ public final class RpcMeters {
     /** @param service the service that exports the method */
     public CallMeters server(ServiceKey service, MethodDescriptor method, String protocol) {
         MethodCalls calls = servedMethods.computeIfAbsent(
-                new MethodKey(service, method.name(), null, 1), key -> new MethodCalls(service, method, null, 1, slo.latency().toNanos()));
+                new MethodKey(service, method.name(), null, 1),
+                key -> new MethodCalls(service, method, null, 1, slo.latency().toNanos()));
         return new CallMeters(
                 this, RpcMeter.SERVER_REQUESTS, service, method, protocol, queueTimer(service, method), server, calls);
     }
@@ -136,7 +137,8 @@ public final class RpcMeters {
             ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
         MethodCalls calls = calledMethods.computeIfAbsent(
                 new MethodKey(service, method.name(), timeout, attempts),
-                key -> new MethodCalls(service, method, timeout, attempts, slo.latency().toNanos()));
+                key -> new MethodCalls(
+                        service, method, timeout, attempts, slo.latency().toNanos()));
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, calls);
     }
 

@@ -14,7 +14,6 @@ import tern.rpc.Metadata;
 import tern.rpc.NamedTimes;
 import tern.rpc.PeerText;
 import tern.rpc.Phase;
-import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 
 /**

@@ -537,7 +537,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         if (serving != null) {
             serving.ledger().joinPresentPart();
             dispatcher.ledgers().ended(found, serving, tookNanos, now, cause);
-            dispatcher.callers().ended(serving, failure != null && !found.method().declares(failure), now);
+            dispatcher
+                    .callers()
+                    .ended(serving, failure != null && !found.method().declares(failure), now);
             call.counted(serving.ledger(), tookNanos, now);
         }
     }

@@ -39,8 +39,7 @@ class CallersTest {
         call("10.0.0.2", certificate, () -> "ann", true);
         call("10.0.0.3", null, null, false);
 
-        assertThat(names())
-                .containsExactly("CN=gateway CERTIFICATE 3 1", "ann PRINCIPAL 2 1", "10.0.0.3 ADDRESS 1 0");
+        assertThat(names()).containsExactly("CN=gateway CERTIFICATE 3 1", "ann PRINCIPAL 2 1", "10.0.0.3 ADDRESS 1 0");
     }
 
     @Test

@@ -89,10 +89,19 @@ class LatencyWindowTest {
         window.record(1_000_000, false);
         seconds(59);
 
-        assertThat(window.series().stream().mapToLong(LatencyWindow.Point::calls).sum()).isEqualTo(2);
+        assertThat(window.series().stream()
+                        .mapToLong(LatencyWindow.Point::calls)
+                        .sum())
+                .isEqualTo(2);
         seconds(2);
-        assertThat(window.series().stream().mapToLong(LatencyWindow.Point::calls).sum()).isEqualTo(1);
-        assertThat(window.series().stream().mapToInt(LatencyWindow.Point::seconds).sum()).isEqualTo(900);
+        assertThat(window.series().stream()
+                        .mapToLong(LatencyWindow.Point::calls)
+                        .sum())
+                .isEqualTo(1);
+        assertThat(window.series().stream()
+                        .mapToInt(LatencyWindow.Point::seconds)
+                        .sum())
+                .isEqualTo(900);
     }
 
     @Test

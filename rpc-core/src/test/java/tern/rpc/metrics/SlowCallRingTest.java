@@ -81,8 +81,9 @@ class SlowCallRingTest {
             assertThat(slow.protocol()).isEqualTo("tri");
             assertThat(slow.phases())
                     .contains(new SlowCallRing.PhaseTime(Phase.SQL, TimeUnit.MILLISECONDS.toNanos(150), 1));
-            assertThat(slow.operations()).singleElement().satisfies(operation -> assertThat(operation.name())
-                    .hasSizeLessThan(240));
+            assertThat(slow.operations())
+                    .singleElement()
+                    .satisfies(operation -> assertThat(operation.name()).hasSizeLessThan(240));
         });
     }
 
@@ -120,7 +121,11 @@ class SlowCallRingTest {
 
     @Test
     void traceMayComeFromB3AndStrangeIdsAreLeftOut() {
-        ring.ended(call(new Metadata().put("b3", "80f198ee56343ba864fe8b2a57d3eff7-e457b5a2e4d86bd1-1")), TARGET + 1, now, null);
+        ring.ended(
+                call(new Metadata().put("b3", "80f198ee56343ba864fe8b2a57d3eff7-e457b5a2e4d86bd1-1")),
+                TARGET + 1,
+                now,
+                null);
         ring.ended(call(new Metadata().put("X-B3-TraceId", "463ac35c9f6413ad")), TARGET + 1, now, null);
         ring.ended(call(new Metadata().put("traceparent", "00-<script>-1-01")), TARGET + 1, now, null);
 
