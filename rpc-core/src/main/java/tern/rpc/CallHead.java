@@ -122,7 +122,7 @@ public final class CallHead {
         return exchange.remoteAddress();
     }
 
-    /** The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code local}. */
+    /** The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http}, {@code local} or {@code console}. */
     public String protocol() {
         return exchange.protocol();
     }

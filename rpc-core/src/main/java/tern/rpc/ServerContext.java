@@ -215,7 +215,7 @@ public final class ServerContext {
         return call.deadline();
     }
 
-    /** The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code local}. */
+    /** The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http}, {@code local} or {@code console}. */
     public String protocol() {
         return exchange.protocol();
     }

@@ -60,9 +60,13 @@ public final class CallMeters {
         } catch (Throwable e) {
             failed(e);
         }
+        boolean failed = failure != null && !method.declares(failure);
+        if (failed && meter == RpcMeter.SERVER_REQUESTS) {
+            meters.failed(Outcome.of(failure));
+        }
         if (method.type() == MethodType.UNARY) {
-            window.record(nanos, failure != null && !method.declares(failure));
-            calls.ended(failure, nanos);
+            long second = window.record(nanos, failed);
+            calls.ended(failure, nanos, failed, second);
         }
     }
 

@@ -1,18 +1,30 @@
 package tern.rpc.metrics;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * The response times of the last minute, with one slot per second. Recording is lock-free and allocates memory once
- * per second. Values are accurate to 3 %. Thread-safe.
+ * The response times of the last minute, with one slot per second, and a summary of each second of the last 15 minutes.
+ * Recording is lock-free and allocates memory once per second. Values are accurate to 3 %. Thread-safe.
+ *
+ * <p>The call that replaces a slot after a minute also stores the summary of the slot. No thread is needed, and the
+ * summaries take at most about 60 KB.
  */
 public final class LatencyWindow {
 
     private static final int SECONDS = 60;
+
+    /** The number of seconds whose summaries are kept. */
+    private static final int HISTORY_SECONDS = 15 * 60;
+
+    /** Points of {@link #series} that are older than a minute cover this time. */
+    private static final int COARSE_SECONDS = 10;
 
     /** The binary logarithm of the number of buckets per doubling: 2^5 = 32. */
     private static final int PRECISION_BITS = 5;
@@ -23,6 +35,7 @@ public final class LatencyWindow {
     private static final int BUCKETS = 32 << PRECISION_BITS;
 
     private final AtomicReferenceArray<Slot> slots = new AtomicReferenceArray<>(SECONDS + 1);
+    private final AtomicReferenceArray<Point> history = new AtomicReferenceArray<>(HISTORY_SECONDS);
     private final NanoClock clock;
     private final long targetNanos;
     private final long bornSecond;
@@ -41,18 +54,68 @@ public final class LatencyWindow {
         final AtomicLong failed = new AtomicLong();
         final AtomicLong maxNanos = new AtomicLong();
 
+        private volatile @Nullable Point point; // set once the second is over
+
         Slot(long second) {
             this.second = second;
         }
+
+        /** The summary of a second that is over. A late call may still be added to it, and is then not counted. */
+        Point point() {
+            Point known = point;
+            if (known != null) {
+                return known;
+            }
+            long[] copy = new long[BUCKETS];
+            long total = 0;
+            for (int bucket = 0; bucket < BUCKETS; bucket++) {
+                copy[bucket] = counts.get(bucket);
+                total += copy[bucket];
+            }
+            long max = maxNanos.get();
+            Point made = new Point(
+                    second,
+                    1,
+                    total,
+                    failed.get(),
+                    slow.get(),
+                    percentile(copy, total, 0.50, max),
+                    percentile(copy, total, 0.99, max),
+                    max / 1e6);
+            point = made;
+            return made;
+        }
     }
+
+    /**
+     * The calls of one or more seconds. Percentiles of several seconds are approximations: the mean of the medians,
+     * weighted by calls, and the highest of the 99th percentiles.
+     *
+     * @param second the first second, on the clock of the calls
+     * @param seconds the number of seconds
+     * @param failed calls that failed with an exception that their methods do not declare
+     * @param late calls slower than the target
+     * @param p50Millis 0 if there were no calls, as for the other times
+     */
+    public record Point(
+            long second,
+            int seconds,
+            long calls,
+            long failed,
+            long late,
+            double p50Millis,
+            double p99Millis,
+            double maxMillis) {}
 
     /**
      * Records a call.
      *
      * @param failed whether the call failed with an exception that its method does not declare
+     * @return the current second on the clock of the calls
      */
-    public void record(long nanos, boolean failed) {
-        Slot slot = slotOf(second());
+    public long record(long nanos, boolean failed) {
+        long now = second();
+        Slot slot = slotOf(now);
         slot.counts.incrementAndGet(Buckets.of(nanos / 1_000, PRECISION_BITS, BUCKETS));
         if (nanos > targetNanos) {
             slot.slow.incrementAndGet();
@@ -64,6 +127,7 @@ public final class LatencyWindow {
         while (nanos > max && !slot.maxNanos.compareAndSet(max, nanos)) {
             max = slot.maxNanos.get();
         }
+        return now;
     }
 
     private Slot slotOf(long second) {
@@ -75,13 +139,12 @@ public final class LatencyWindow {
             }
             Slot fresh = new Slot(second);
             if (slots.compareAndSet(index, slot, fresh)) {
+                if (slot != null && slot.second > second - HISTORY_SECONDS) {
+                    history.set(Math.floorMod(slot.second, HISTORY_SECONDS), slot.point());
+                }
                 return fresh;
             }
         }
-    }
-
-    private long second() {
-        return TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime());
     }
 
     /**
@@ -130,6 +193,61 @@ public final class LatencyWindow {
                 max / 1e6,
                 total == 0 ? 0 : (double) slow / total,
                 total == 0 ? 0 : (double) failed / total);
+    }
+
+    /** The current second on the clock of the calls, for comparison with {@link Point#second}. */
+    public long second() {
+        return TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime());
+    }
+
+    /**
+     * The full seconds of the last 15 minutes since the start, the oldest first: one point for each second of the last
+     * minute, and before it one for each 10 s.
+     */
+    public List<Point> series() {
+        long now = second();
+        long fine = now - SECONDS;
+        long oldest = Math.max(bornSecond, now - HISTORY_SECONDS);
+        List<Point> points = new ArrayList<>(SECONDS + HISTORY_SECONDS / COARSE_SECONDS);
+        long second = oldest;
+        while (second < fine) {
+            // aligned to the clock, so that a point keeps its seconds from one report to the next
+            long next = Math.min(fine, (Math.floorDiv(second, COARSE_SECONDS) + 1) * COARSE_SECONDS);
+            points.add(sum(second, (int) (next - second)));
+            second = next;
+        }
+        for (; second < now; second++) {
+            points.add(point(second));
+        }
+        return points;
+    }
+
+    private Point point(long second) {
+        Slot slot = slots.get(Math.floorMod(second, SECONDS + 1));
+        if (slot != null && slot.second == second) {
+            return slot.point();
+        }
+        Point past = history.get(Math.floorMod(second, HISTORY_SECONDS));
+        return past != null && past.second() == second ? past : new Point(second, 1, 0, 0, 0, 0, 0, 0);
+    }
+
+    private Point sum(long first, int seconds) {
+        long calls = 0;
+        long failed = 0;
+        long late = 0;
+        double medians = 0;
+        double p99 = 0;
+        double max = 0;
+        for (long second = first; second < first + seconds; second++) {
+            Point one = point(second);
+            calls += one.calls();
+            failed += one.failed();
+            late += one.late();
+            medians += one.p50Millis() * one.calls();
+            p99 = Math.max(p99, one.p99Millis());
+            max = Math.max(max, one.maxMillis());
+        }
+        return new Point(first, seconds, calls, failed, late, calls == 0 ? 0 : medians / calls, p99, max);
     }
 
     /**

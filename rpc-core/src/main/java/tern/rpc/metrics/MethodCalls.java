@@ -11,9 +11,9 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * The results of all calls of one method on one side since the start, over all protocols and outcomes. Streams are
- * omitted, because the application chooses how long they last. The difference of two snapshots covers the time between
- * them. Each call increments four counters. Thread-safe.
+ * The results of the calls of one method on one side since the start, over all protocols and outcomes. Streams are
+ * omitted, because the application chooses how long they last. The difference of two snapshots covers the time between them. A call
+ * increments six counters at most. The last minute takes about 8 KB, from the first call on. Thread-safe.
  */
 public final class MethodCalls {
 
@@ -34,16 +34,24 @@ public final class MethodCalls {
     private final LongAdder nanos = new LongAdder();
     private final LongAdder timeouts = new LongAdder();
     private final LongAdder retries = new LongAdder();
+    private final MethodMinute minute;
 
-    MethodCalls(ServiceKey service, MethodDescriptor method, @Nullable Duration timeout, int attempts) {
+    MethodCalls(
+            ServiceKey service, MethodDescriptor method, @Nullable Duration timeout, int attempts, long targetNanos) {
         this.service = service.toString();
         this.simpleName = method.service().simpleName();
         this.method = method.name();
         this.timeout = timeout;
         this.attempts = attempts;
+        this.minute = new MethodMinute(targetNanos);
     }
 
-    void ended(@Nullable Throwable failure, long tookNanos) {
+    /**
+     * @param failed whether the failure is an exception that the method does not declare
+     * @param second the current second on the clock of the calls
+     */
+    void ended(@Nullable Throwable failure, long tookNanos, boolean failed, long second) {
+        minute.ended(tookNanos, failed, second);
         times.incrementAndGet(Buckets.of(TimeUnit.NANOSECONDS.toMicros(tookNanos), PRECISION_BITS, BUCKETS));
         nanos.add(tookNanos);
         if (failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED) {
@@ -77,6 +85,15 @@ public final class MethodCalls {
     /** The maximum number of attempts for a call that may have run although its attempts failed. */
     public int attempts() {
         return attempts;
+    }
+
+    /**
+     * The calls of the last 60 to 70 s; null if there were none.
+     *
+     * @param second the current second on the clock of the calls
+     */
+    public LatencyWindow.@Nullable Point lastMinute(long second) {
+        return minute.sum(second);
     }
 
     /** Returns a snapshot of the counts and times since the start. */

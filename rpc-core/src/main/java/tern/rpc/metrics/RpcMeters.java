@@ -8,10 +8,14 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,6 +44,7 @@ public final class RpcMeters {
     private final ConcurrentMap<Tags, PhaseMeters> phases = new ConcurrentHashMap<>();
     private final ConcurrentMap<MethodKey, MethodCalls> servedMethods = new ConcurrentHashMap<>();
     private final ConcurrentMap<MethodKey, MethodCalls> calledMethods = new ConcurrentHashMap<>();
+    private final LongAdder[] failures = new LongAdder[Outcome.COUNT];
     private volatile @Nullable CallObserver observer;
 
     /** Identifies the counts of a method. References with different timeouts or attempts have separate counts. */
@@ -51,6 +56,9 @@ public final class RpcMeters {
         this.slo = slo;
         this.server = new LatencyWindow(NanoClock.SYSTEM, slo.latency().toNanos());
         this.client = new LatencyWindow(NanoClock.SYSTEM, slo.latency().toNanos());
+        for (int i = 0; i < failures.length; i++) {
+            failures[i] = new LongAdder();
+        }
     }
 
     /** Creates meters without a registry. Only the response times of the last minute are measured. */
@@ -86,6 +94,30 @@ public final class RpcMeters {
         return client.report();
     }
 
+    /** The calls served in the last 15 minutes. */
+    public LatencyWindow servedWindow() {
+        return server;
+    }
+
+    void failed(int outcome) {
+        failures[outcome].increment();
+    }
+
+    /**
+     * The served calls that failed since the start, by the name of their status code; {@code EXCEPTION} for exceptions.
+     * Exceptions that the method declares and calls that were refused before their method was known are not counted.
+     */
+    public Map<String, Long> failures() {
+        Map<String, Long> counts = new LinkedHashMap<>();
+        for (int i = 0; i < failures.length; i++) {
+            long count = failures[i].sum();
+            if (count != 0) {
+                counts.put(Outcome.tag(i).toUpperCase(Locale.ROOT), count);
+            }
+        }
+        return counts;
+    }
+
     /** Records the response time of a call that was refused before its method was known. */
     public void refused(long nanos) {
         server.record(nanos, true);
@@ -98,7 +130,8 @@ public final class RpcMeters {
      */
     public CallMeters server(ServiceKey service, MethodDescriptor method, String protocol) {
         MethodCalls calls = servedMethods.computeIfAbsent(
-                new MethodKey(service, method.name(), null, 1), key -> new MethodCalls(service, method, null, 1));
+                new MethodKey(service, method.name(), null, 1),
+                key -> new MethodCalls(service, method, null, 1, slo.latency().toNanos()));
         return new CallMeters(
                 this, RpcMeter.SERVER_REQUESTS, service, method, protocol, queueTimer(service, method), server, calls);
     }
@@ -114,7 +147,8 @@ public final class RpcMeters {
             ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
         MethodCalls calls = calledMethods.computeIfAbsent(
                 new MethodKey(service, method.name(), timeout, attempts),
-                key -> new MethodCalls(service, method, timeout, attempts));
+                key -> new MethodCalls(
+                        service, method, timeout, attempts, slo.latency().toNanos()));
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, calls);
     }
 

@@ -5,7 +5,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
+import tern.rpc.ServerContext;
 import tern.rpc.metrics.Slo;
+import tern.rpc.metrics.SlowCallRing;
 import tern.rpc.metrics.SlowCalls;
 
 /**
@@ -18,6 +20,7 @@ final class CallLedgers {
     private final NanoClock clock;
     private final RunningCalls running;
     private final SlowCalls slow;
+    private final SlowCallRing lastSlow;
 
     /**
      * @param kept whether calls have ledgers
@@ -28,6 +31,7 @@ final class CallLedgers {
         this.clock = clock;
         this.running = new RunningCalls(kept ? threads : 0);
         this.slow = new SlowCalls(target.latency().toNanos(), clock.nanoTime());
+        this.lastSlow = new SlowCallRing(target.latency().toNanos());
     }
 
     /** Creates the ledger of a call that a worker has taken from the queue and not yet decoded. */
@@ -49,18 +53,22 @@ final class CallLedgers {
         running.remove(place, call);
     }
 
-    /**
-     * Records an answered call. Streams are never logged as slow, because the application chooses how long they last.
-     */
-    void ended(MethodHandler method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
+    /** Records an answered call. Streams are never logged as slow, because the application chooses their duration. */
+    void ended(MethodHandler method, ServerContext call, long tookNanos, long now, @Nullable Throwable failure) {
+        CallLedger ledger = call.ledger();
         if (ledger.isOpen()) {
             if (method.isUnary()) {
+                lastSlow.ended(call, tookNanos, now, failure);
                 slow.ended(method.method(), ledger, tookNanos, now, failure);
                 method.phases().ended(ledger, now, tookNanos, failure);
             } else {
                 method.phases().ended(ledger, now);
             }
         }
+    }
+
+    SlowCallRing lastSlow() {
+        return lastSlow;
     }
 
     List<RunningCall> running() {

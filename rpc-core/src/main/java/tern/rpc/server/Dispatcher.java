@@ -16,6 +16,7 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
+import tern.rpc.metrics.Callers;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
@@ -47,6 +48,7 @@ final class Dispatcher implements CallHandler {
     private final NanoClock clock;
     private final Refusals refusals = new Refusals();
     private final Floods floods;
+    private final Callers callers;
 
     /**
      * @param limiter admits calls to the workers
@@ -81,6 +83,7 @@ final class Dispatcher implements CallHandler {
         this.maxQueueWaitNanos = maxQueueWait.toNanos();
         this.clock = clock;
         this.floods = new Floods(meters, clock);
+        this.callers = new Callers(clock.nanoTime());
         refusals.register(meters);
     }
 
@@ -273,6 +276,10 @@ final class Dispatcher implements CallHandler {
 
     CallLedgers ledgers() {
         return ledgers;
+    }
+
+    Callers callers() {
+        return callers;
     }
 
     NanoClock clock() {

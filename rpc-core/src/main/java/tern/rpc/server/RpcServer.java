@@ -23,8 +23,10 @@ import tern.rpc.limit.GradientLimit;
 import tern.rpc.limit.Limit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
+import tern.rpc.metrics.Callers;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.SlowCallRing;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.Token;
@@ -225,6 +227,21 @@ public final class RpcServer implements AutoCloseable {
             counts.put(reason.key(), dispatcher.refusals().of(reason));
         }
         return counts;
+    }
+
+    /** The last calls that missed the target, the newest first. Empty if no ledgers are kept. */
+    public List<SlowCallRing.SlowCall> slowCalls() {
+        return dispatcher.ledgers().lastSlow().newestFirst();
+    }
+
+    /** The callers with the number of their calls, those with the most calls first. */
+    public List<Callers.Caller> callers() {
+        return dispatcher.callers().mostCallsFirst(clock.nanoTime());
+    }
+
+    /** The number of calls that were received and are not answered yet. */
+    public int inFlight() {
+        return (int) sum(ServerTransport::inFlight);
     }
 
     /** The number of connected clients. */

@@ -2,6 +2,7 @@ package tern.rpc.transport;
 
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallHead;
+import tern.rpc.CallLedger;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
@@ -102,6 +103,18 @@ public interface ServerCall extends ServerContext.Exchange {
      * status of the protocol. Any other exception is sent with its type.
      */
     void fail(Throwable failure, Metadata metadata);
+
+    /**
+     * Called after an ended call was counted, on the thread that ended it. The call was answered before. Not called for
+     * a call that was refused or whose request could not be decoded. Must neither block nor throw.
+     *
+     * @param ledger the times of the call; {@link CallLedger#none()} if no ledgers are kept
+     * @param tookNanos the time since the call was received
+     * @param now the current time on the clock of the calls
+     */
+    default void counted(CallLedger ledger, long tookNanos, long now) {
+        // most protocols send no times
+    }
 
     /** Whether the caller still waits for an answer. */
     boolean isOpen();

@@ -3,6 +3,7 @@ package tern.rpc.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.data.Percentage;
@@ -60,5 +61,53 @@ class LatencyWindowTest {
     @Test
     void emptyWindowReportsZeros() {
         assertThat(window.report()).isEqualTo(new LatencyWindow.Report(0, 1, 0, 0, 0, 0, 0, 0));
+    }
+
+    @Test
+    void seriesHasASecondForTheLastMinuteAndTenSecondsBeforeIt() {
+        for (int second = 0; second < 200; second++) {
+            window.record(TimeUnit.MILLISECONDS.toNanos(second == 5 ? 400 : 10), second == 5);
+            seconds(1);
+        }
+
+        List<LatencyWindow.Point> series = window.series();
+
+        assertThat(series.stream().mapToLong(LatencyWindow.Point::calls).sum()).isEqualTo(200);
+        assertThat(series.stream().mapToInt(LatencyWindow.Point::seconds).sum()).isEqualTo(200);
+        assertThat(series.subList(series.size() - 60, series.size())).allSatisfy(point -> {
+            assertThat(point.seconds()).isEqualTo(1);
+            assertThat(point.p50Millis()).isEqualTo(10);
+        });
+        assertThat(series.get(0))
+                .isEqualTo(new LatencyWindow.Point(series.get(0).second(), 10, 10, 1, 1, 49, 400, 400));
+    }
+
+    @Test
+    void seriesForgetsSecondsAfterFifteenMinutes() {
+        window.record(1_000_000, false);
+        seconds(14 * 60);
+        window.record(1_000_000, false);
+        seconds(59);
+
+        assertThat(window.series().stream()
+                        .mapToLong(LatencyWindow.Point::calls)
+                        .sum())
+                .isEqualTo(2);
+        seconds(2);
+        assertThat(window.series().stream()
+                        .mapToLong(LatencyWindow.Point::calls)
+                        .sum())
+                .isEqualTo(1);
+        assertThat(window.series().stream()
+                        .mapToInt(LatencyWindow.Point::seconds)
+                        .sum())
+                .isEqualTo(900);
+    }
+
+    @Test
+    void secondsWithoutCallsAreEmptyPoints() {
+        seconds(3);
+
+        assertThat(window.series()).hasSize(3).allMatch(point -> point.calls() == 0 && point.p99Millis() == 0);
     }
 }

@@ -30,6 +30,7 @@ final class KnownProperties {
                     RpcRegistryProperties.class.getName(),
                     RpcLimitsProperties.class.getName(),
                     RpcSloProperties.class.getName(),
+                    RpcConsoleProperties.class.getName(),
                     "tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties",
                     "tern.rpc.spring.autoconfigure.pool.RpcLoggingProperties",
                     "tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisProperties")

@@ -16,6 +16,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import tern.rpc.diagnosis.Diagnostician;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.RpcReportPart;
@@ -29,14 +30,15 @@ import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 public final class InsightActuatorAutoConfiguration {
 
+    /** The parts exist without their endpoint, too, because the console also shows them. */
     @Bean
-    @ConditionalOnAvailableEndpoint(endpoint = InsightEndpoint.class)
+    @Lazy
     RpcReportPart rpcPoolsPart(ObjectProvider<PoolSource> pools) {
         return new PoolsPart(pools);
     }
 
     @Bean
-    @ConditionalOnAvailableEndpoint(endpoint = InsightEndpoint.class)
+    @Lazy
     @ConditionalOnBean(Diagnostician.class)
     RpcReportPart rpcDiagnosisPart(Diagnostician diagnostician) {
         return new DiagnosisPart(diagnostician);

@@ -56,8 +56,9 @@ public final class RpcActuatorAutoConfiguration {
             return new RpcActuatorEndpoint(reporter, parts);
         }
 
+        /** Exists without the endpoint, too, because the console also shows it. */
         @Bean
-        @ConditionalOnAvailableEndpoint(endpoint = RpcActuatorEndpoint.class)
+        @Lazy
         RpcReportPart rpcClusterPart(RpcReferences references) {
             return new ClusterPart(references);
         }

@@ -1,0 +1,44 @@
+package tern.rpc.console;
+
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.Profiles;
+import tern.rpc.serialization.JsonFormat;
+import tern.rpc.server.RpcServer;
+import tern.rpc.spring.autoconfigure.RpcConsoleProperties;
+
+/**
+ * Decides whether the console may make calls.
+ *
+ * @param format returns null without tern-rpc-json or Jackson
+ */
+record ConsoleAccess(
+        EndpointAccessResolver access,
+        RpcConsoleProperties properties,
+        Environment environment,
+        Supplier<@Nullable RpcServer> server,
+        Supplier<@Nullable JsonFormat> format) {
+
+    private static final EndpointId ID = EndpointId.of(RpcConsoleEndpoint.ID);
+
+    /** The reason why no call can be made; empty if calls can be made. */
+    String whyNot() {
+        if (access.accessFor(ID, RpcConsoleEndpoint.DEFAULT_ACCESS) != Access.UNRESTRICTED) {
+            return "The console only shows. management.endpoint.rpc-console.access=unrestricted lets it call, too.";
+        }
+        if (environment.acceptsProfiles(Profiles.of("prod")) && !properties.callInProduction()) {
+            return "The profile prod is active, and rpc.console.call-in-production is not true.";
+        }
+        if (server.get() == null) {
+            return "This application exports no services.";
+        }
+        if (format.get() == null) {
+            return "Calls need JSON. Add tern-rpc-json and Jackson, which the starter brings unless they are excluded.";
+        }
+        return "";
+    }
+}

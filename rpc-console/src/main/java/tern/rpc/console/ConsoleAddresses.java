@@ -1,0 +1,29 @@
+package tern.rpc.console;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import org.jspecify.annotations.Nullable;
+
+/** Addresses of browsers. */
+final class ConsoleAddresses {
+
+    private ConsoleAddresses() {}
+
+    /**
+     * The address.
+     *
+     * @param ip an IP address; a name, as some proxies send it, is kept without looking it up
+     */
+    static InetSocketAddress of(@Nullable String ip, int port) {
+        int known = port < 0 || port > 0xFFFF ? 0 : port;
+        if (ip == null || !ip.matches("[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")) {
+            return InetSocketAddress.createUnresolved(ip == null ? "unknown" : ip, known);
+        }
+        try {
+            return new InetSocketAddress(InetAddress.getByName(ip), known);
+        } catch (UnknownHostException e) {
+            return InetSocketAddress.createUnresolved(ip, known);
+        }
+    }
+}

@@ -1,0 +1,505 @@
+package tern.rpc.console;
+
+import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallHead;
+import tern.rpc.CallLedger;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.NamedTimes;
+import tern.rpc.NanoClock;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
+import tern.rpc.limit.Share;
+import tern.rpc.metrics.SlowCallRing.PhaseTime;
+import tern.rpc.serialization.JsonMethod;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.MessageStream;
+import tern.rpc.transport.ServerCall;
+import tern.rpc.transport.ServiceLookup;
+import tern.rpc.transport.WrongArguments;
+
+/**
+ * One call of the console as the server sees it. The thread that requested it waits in {@link #await}, and meanwhile
+ * watches the call's deadline, so no other thread is needed. Thread-safe.
+ */
+final class ConsoleCall implements ServerCall {
+
+    /** The bytes of answers after which a call is cut. */
+    static final int MAX_ANSWER_BYTES = 1 << 20;
+
+    /** The interval at which a watcher is informed again if it did not end the call. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** The time that the result waits for the phases after the answer. */
+    private static final long COUNTED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    /** The time after the deadline in which the server must have ended the call. */
+    private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final byte[] NO_ARGUMENTS = {'[', ']'};
+
+    private final ServiceKey key;
+    private final MethodDescriptor method;
+    private final JsonMethod json;
+    private final List<byte[]> messages;
+    private final Metadata headers;
+    private final Deadline deadline;
+    private final Duration timeout;
+    private final int maxMessages;
+    private final Share share;
+    private final @Nullable SocketAddress caller;
+    private final NanoClock clock;
+    private final long receivedNanos;
+    private final @Nullable ConsoleStream stream;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    // guarded by lock, like all fields below
+    private final List<String> answers = new ArrayList<>();
+    private @Nullable Watcher watcher;
+    private long untilNanos = Long.MAX_VALUE;
+    private boolean decoded;
+    private boolean ended;
+    private boolean hungUp;
+    private boolean counted;
+    private long answerBytes;
+    private long tookNanos = -1;
+    private String code = StatusCode.OK.name();
+    private Executed executed = Executed.YES;
+    private String message = "";
+    private @Nullable String exception;
+    private String cut = "";
+    private @Nullable Metadata sentHeaders;
+    private Metadata trailers = new Metadata();
+    private List<PhaseTime> phases = List.of();
+    private List<NamedTimes.Entry> operations = List.of();
+
+    /**
+     * @param key the called export
+     * @param messages the arguments or messages, as the codec reads them
+     * @param headers the headers of the call; they are copied
+     * @param share the tenant of all calls of the console
+     * @param caller the address of the browser; null if unknown
+     */
+    ConsoleCall(
+            ServiceKey key,
+            MethodDescriptor method,
+            JsonMethod json,
+            List<byte[]> messages,
+            Metadata headers,
+            Duration timeout,
+            int maxMessages,
+            Share share,
+            @Nullable SocketAddress caller,
+            NanoClock clock) {
+        this.key = key;
+        this.method = method;
+        this.json = json;
+        this.messages = messages;
+        this.headers = headers.copy();
+        this.timeout = timeout;
+        this.maxMessages = maxMessages;
+        this.share = share;
+        this.caller = caller;
+        this.clock = clock;
+        this.receivedNanos = clock.nanoTime();
+        this.deadline = Deadline.at(receivedNanos + timeout.toNanos());
+        this.stream = method.type() == MethodType.UNARY
+                ? null
+                : new ConsoleStream(this, json, method.type().clientStreams() ? messages : List.of());
+    }
+
+    /** The result of a call. */
+    record Result(
+            String code,
+            Executed executed,
+            String message,
+            @Nullable String exception,
+            Map<String, String> headers,
+            Map<String, String> trailers,
+            List<String> answers,
+            String cut,
+            long sizeBytes,
+            long tookNanos,
+            List<PhaseTime> phases,
+            List<NamedTimes.Entry> operations) {}
+
+    @Override
+    public String protocol() {
+        return ConsoleTransport.PROTOCOL;
+    }
+
+    @Override
+    public @Nullable SocketAddress remoteAddress() {
+        return caller;
+    }
+
+    @Override
+    public long receivedNanos() {
+        return receivedNanos;
+    }
+
+    @Override
+    public String service() {
+        return key.interfaceName();
+    }
+
+    @Override
+    public MethodDescriptor namedMethod() {
+        return method;
+    }
+
+    @Override
+    public Deadline deadline() {
+        return deadline;
+    }
+
+    @Override
+    public Share share() {
+        return share;
+    }
+
+    @Override
+    public Invocation decode(ServiceLookup services, Admission admission) {
+        if (!admission.isOpen()) {
+            admission.admit(
+                    new CallHead(key, method.name(), false, key + "/" + method.name(), headers.copy(), deadline, this));
+        }
+        services.require(key);
+        Invocation call = new Invocation(key, method, arguments(), headers.copy(), deadline, Runnable::run);
+        lock.lock();
+        try {
+            decoded = true;
+        } finally {
+            lock.unlock();
+        }
+        return call;
+    }
+
+    private @Nullable Object[] arguments() {
+        if (method.type().clientStreams()) {
+            return new Object[0];
+        }
+        byte[] text = messages.isEmpty() ? NO_ARGUMENTS : messages.get(0);
+        try {
+            // one argument has no array around it any more, see CallRequest.argumentsOf
+            return json.readArguments(text, 0, text.length, method.parameters().size() == 1);
+        } catch (SerializationException e) {
+            throw WrongArguments.unreadable(e);
+        }
+    }
+
+    @Override
+    public MessageStream stream() {
+        return stream == null ? ServerCall.super.stream() : stream;
+    }
+
+    @Override
+    public void sendHeaders(Metadata sent) {
+        lock.lock();
+        try {
+            if (sentHeaders == null) {
+                sentHeaders = sent.copy();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void reply(Response response) {
+        sendHeaders(response.headers());
+        if (stream == null) {
+            add(response.value());
+        }
+        end(StatusCode.OK.name(), Executed.YES, "", null, response.metadata());
+    }
+
+    @Override
+    public void fail(Throwable failure, Metadata metadata) {
+        if (failure instanceof RpcException rpc) {
+            end(rpc.code().name(), rpc.wasExecuted(), rpc.status().description(), null, metadata);
+        } else {
+            String text = Thrown.message(failure);
+            end(
+                    StatusCode.UNKNOWN.name(),
+                    Executed.YES,
+                    text == null ? "" : text,
+                    failure.getClass().getName(),
+                    metadata);
+        }
+    }
+
+    private void end(
+            String endCode, Executed wasExecuted, String text, @Nullable String exceptionClass, Metadata metadata) {
+        lock.lock();
+        try {
+            if (ended) {
+                return;
+            }
+            ended = true;
+            code = endCode;
+            executed = wasExecuted;
+            message = text;
+            exception = exceptionClass;
+            trailers = metadata.copy();
+            if (stream != null && cut.isEmpty() && endCode.equals(StatusCode.DEADLINE_EXCEEDED.name())) {
+                cut = "the stream had not ended after " + timeout.toMillis() + " ms";
+            }
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        if (stream != null) {
+            stream.close();
+        }
+    }
+
+    /**
+     * Adds an answer, or cuts the call if there are too many.
+     *
+     * @throws RpcException INTERNAL if it cannot be encoded
+     */
+    void add(@Nullable Object value) {
+        String text = encoded(value);
+        lock.lock();
+        try {
+            if (ended || !cut.isEmpty()) {
+                return;
+            }
+            if (text == null || answerBytes + text.length() > MAX_ANSWER_BYTES) {
+                cut(answers.size() + " answers were kept; one more exceeds " + MAX_ANSWER_BYTES + " bytes in all");
+                return;
+            }
+            answers.add(text);
+            answerBytes += text.getBytes(StandardCharsets.UTF_8).length;
+            if (stream != null && method.type().serverStreams() && answers.size() >= maxMessages) {
+                cut("the stream had not ended after " + maxMessages + " answers");
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Guarded by lock. The waiting thread then cancels the call. */
+    private void cut(String why) {
+        cut = why;
+        changed.signalAll();
+    }
+
+    boolean isCut() {
+        lock.lock();
+        try {
+            return ended || !cut.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns null for an answer that is too large. */
+    private @Nullable String encoded(@Nullable Object value) {
+        OutputBuffer out = new OutputBuffer();
+        out.reset(MAX_ANSWER_BYTES);
+        try {
+            json.writeResult(value, out);
+        } catch (MessageTooLargeException e) {
+            return null;
+        } catch (SerializationException e) {
+            throw new RpcException(
+                    StatusCode.INTERNAL, "the answer cannot be written: " + e.getMessage(), Executed.YES, e);
+        }
+        return new String(out.array(), 0, out.position(), StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public void counted(CallLedger ledger, long took, long now) {
+        List<PhaseTime> times = PhaseTime.of(ledger, now);
+        List<NamedTimes.Entry> named = ledger.named();
+        lock.lock();
+        try {
+            counted = true;
+            tookNanos = took;
+            phases = times;
+            operations = named;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean isOpen() {
+        lock.lock();
+        try {
+            return !ended;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void watch(long until, Watcher newWatcher) {
+        boolean gone;
+        lock.lock();
+        try {
+            watcher = newWatcher;
+            untilNanos = until;
+            gone = hungUp;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        if (gone) {
+            newWatcher.disconnected();
+        }
+    }
+
+    /** Cancels the call, because its result is not needed any more. */
+    void hangUp(String why) {
+        Watcher told;
+        lock.lock();
+        try {
+            if (hungUp) {
+                return;
+            }
+            hungUp = true;
+            told = watcher;
+        } finally {
+            lock.unlock();
+        }
+        end(
+                StatusCode.CANCELLED.name(),
+                hasAnswers() ? Executed.YES : Executed.MAYBE,
+                "the console cancelled the call: " + why,
+                null,
+                new Metadata());
+        if (told != null) {
+            told.disconnected();
+        }
+    }
+
+    private boolean hasAnswers() {
+        lock.lock();
+        try {
+            return !answers.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Waits for the end of the call, which comes soon after its deadline at the latest. Informs the watcher of the call
+     * when its time has come.
+     */
+    Result await() {
+        long lookNanos = receivedNanos;
+        long countedBy = Long.MAX_VALUE;
+        long hardEnd = deadline.nanoTime() + GRACE_NANOS;
+        while (true) {
+            Watcher due = null;
+            String hangUpWhy = null;
+            lock.lock();
+            try {
+                long now = clock.nanoTime();
+                if (ended && countedBy == Long.MAX_VALUE) {
+                    countedBy = now + COUNTED_NANOS;
+                }
+                if (ended && (counted || !decoded || now - countedBy >= 0)) {
+                    return result(now);
+                }
+                long wake;
+                if (ended) {
+                    wake = countedBy;
+                } else if (!cut.isEmpty()) {
+                    hangUpWhy = cut;
+                    wake = now;
+                } else if (now - hardEnd >= 0) {
+                    hangUpWhy =
+                            "it had not ended " + TimeUnit.NANOSECONDS.toMillis(GRACE_NANOS) + " ms after its deadline";
+                    wake = now;
+                } else if (watcher != null && untilNanos != Long.MAX_VALUE && now - untilNanos >= 0) {
+                    if (now - lookNanos >= 0) {
+                        due = watcher;
+                        lookNanos = now + LOOK_NANOS;
+                    }
+                    wake = Math.min(lookNanos, hardEnd);
+                } else {
+                    wake = watcher == null || untilNanos == Long.MAX_VALUE ? hardEnd : Math.min(untilNanos, hardEnd);
+                }
+                if (due == null && hangUpWhy == null) {
+                    changed.awaitNanos(Math.max(1, wake - now));
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                hangUpWhy = "its thread was interrupted";
+            } finally {
+                lock.unlock();
+            }
+            if (due != null) {
+                due.expired();
+            }
+            if (hangUpWhy != null) {
+                hangUp(hangUpWhy);
+                if (Thread.currentThread().isInterrupted()) {
+                    return resultNow();
+                }
+            }
+        }
+    }
+
+    private Result resultNow() {
+        lock.lock();
+        try {
+            return result(clock.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Guarded by lock. */
+    private Result result(long now) {
+        return new Result(
+                code,
+                executed,
+                message,
+                exception,
+                texts(sentHeaders == null ? new Metadata() : sentHeaders),
+                texts(trailers),
+                List.copyOf(answers),
+                cut,
+                answerBytes,
+                tookNanos < 0 ? now - receivedNanos : tookNanos,
+                phases,
+                operations);
+    }
+
+    private static Map<String, String> texts(Metadata metadata) {
+        Map<String, String> texts = new LinkedHashMap<>();
+        metadata.forEach((name, value) -> texts.merge(
+                name,
+                value instanceof byte[] bytes ? Base64.getEncoder().encodeToString(bytes) : value.toString(),
+                (one, other) -> one + ", " + other));
+        return texts;
+    }
+}

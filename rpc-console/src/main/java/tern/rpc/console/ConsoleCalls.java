@@ -1,0 +1,351 @@
+package tern.rpc.console;
+
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.NamedTimes;
+import tern.rpc.NanoClock;
+import tern.rpc.Payload;
+import tern.rpc.PeerText;
+import tern.rpc.metrics.SlowCallRing.PhaseTime;
+import tern.rpc.serialization.JsonFormat;
+import tern.rpc.serialization.JsonMethod;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/**
+ * Makes the calls of the console. A request gets a ticket only after its headers were checked, and only a ticket makes
+ * a call: a way to the endpoint that avoids the check therefore calls nothing. Thread-safe.
+ */
+final class ConsoleCalls {
+
+    /** The number of calls at one time. */
+    static final int MAX_CALLS = 4;
+
+    private static final int REMEMBERED_IDS = 10_000;
+
+    private final Json json;
+    private final String instance;
+    private final ConsoleAccess access;
+    private final Supplier<@Nullable RpcServer> servers;
+    private final Supplier<@Nullable JsonFormat> formats;
+    private final NanoClock clock;
+    private final SecureRandom random = new SecureRandom();
+    private final Map<String, Ticket> tickets = new HashMap<>(); // guarded by this, like the fields below
+    private @Nullable ConsoleTransport transport; // null until the first call
+    private long @Nullable [] seenIds; // hashes, in a ring; null until the first id
+    private int seen;
+
+    private static final class Ticket {
+        final byte[] body;
+        final @Nullable SocketAddress caller;
+        boolean taken; // guarded by the owner, like the fields below: a ticket makes one call
+        boolean running;
+        boolean dropped;
+
+        Ticket(byte[] body, @Nullable SocketAddress caller) {
+            this.body = body;
+            this.caller = caller;
+        }
+    }
+
+    ConsoleCalls(
+            Json json,
+            String instance,
+            ConsoleAccess access,
+            Supplier<@Nullable RpcServer> servers,
+            Supplier<@Nullable JsonFormat> formats,
+            NanoClock clock) {
+        this.json = json;
+        this.instance = instance;
+        this.access = access;
+        this.servers = servers;
+        this.formats = formats;
+        this.clock = clock;
+    }
+
+    /**
+     * Creates a ticket for a request whose headers were checked. The caller must {@linkplain #drop drop} it.
+     *
+     * @throws WrongRequestException 409 if too many calls are running
+     */
+    synchronized String ticket(byte[] body, @Nullable SocketAddress caller) {
+        if (tickets.size() >= MAX_CALLS) {
+            throw new WrongRequestException(
+                    409,
+                    tickets.size() + " of " + MAX_CALLS + " calls of the console are running; wait for one to end");
+        }
+        String id = random(16);
+        tickets.put(id, new Ticket(body, caller));
+        return id;
+    }
+
+    /** Gives back the place of a ticket, or lets its call give it back at its end. */
+    synchronized void drop(String id) {
+        Ticket ticket = tickets.get(id);
+        if (ticket != null && ticket.running) {
+            ticket.dropped = true;
+        } else {
+            tickets.remove(id);
+        }
+    }
+
+    private synchronized void ended(@Nullable String id, Ticket ticket) {
+        ticket.running = false;
+        if (ticket.dropped) {
+            tickets.remove(id);
+        }
+    }
+
+    private synchronized Ticket use(@Nullable String id) {
+        Ticket ticket = id == null ? null : tickets.get(id);
+        if (ticket == null || ticket.taken) {
+            throw new WrongRequestException(
+                    403, "the request came on a path on which its headers are not checked; use the console's own path");
+        }
+        ticket.taken = true;
+        ticket.running = true;
+        return ticket;
+    }
+
+    private String random(int bytes) {
+        byte[] made = new byte[bytes];
+        random.nextBytes(made);
+        return HexFormat.of().formatHex(made);
+    }
+
+    /**
+     * Makes the call of a ticket and waits for its end.
+     *
+     * @throws WrongRequestException if no call can be made
+     */
+    Map<String, Object> call(@Nullable String ticketId) {
+        Ticket ticket = use(ticketId);
+        try {
+            return call(ticket);
+        } finally {
+            ended(ticketId, ticket);
+        }
+    }
+
+    private Map<String, Object> call(Ticket ticket) {
+        String whyNot = access.whyNot();
+        RpcServer server = servers.get();
+        JsonFormat format = formats.get();
+        if (!whyNot.isEmpty() || server == null || format == null) {
+            throw new WrongRequestException(403, whyNot);
+        }
+        CallRequest request = CallRequest.read(ticket.body, json);
+        if (request.instance() != null && !request.instance().equals(instance)) {
+            throw new WrongRequestException(409, "the application was restarted; load the page again", "restarted");
+        }
+        ServiceExport export = export(server, request);
+        MethodDescriptor method = method(export, request);
+        JsonMethod codec = codec(format, method);
+        List<byte[]> messages = messages(request, method);
+        Metadata headers = request.headers();
+        String trace = trace(headers);
+        if (request.id() != null && isRepeated(request.id())) {
+            throw new WrongRequestException(409, "this request has already run; it was not run again", "repeated");
+        }
+        ConsoleTransport to = transport(server);
+        ConsoleCall.Result result = to.call(new ConsoleCall(
+                export.key(),
+                method,
+                codec,
+                messages,
+                headers,
+                request.timeout(),
+                request.maxMessages(),
+                to.share(),
+                ticket.caller,
+                clock));
+        return answer(result, request.id() == null ? random(8) : request.id(), trace);
+    }
+
+    private static ServiceExport export(RpcServer server, CallRequest request) {
+        return server.exports().stream()
+                .filter(export -> export.key().toString().equals(request.service()))
+                .findFirst()
+                .orElseThrow(() -> new WrongRequestException("service " + PeerText.name(request.service())
+                        + " is not exported here; exported are "
+                        + server.exports().stream()
+                                .map(export -> export.key().toString())
+                                .sorted()
+                                .limit(20)
+                                .collect(Collectors.joining(", "))));
+    }
+
+    private static MethodDescriptor method(ServiceExport export, CallRequest request) {
+        List<MethodDescriptor> named = export.service().overloads(request.method());
+        if (named.isEmpty()) {
+            throw new WrongRequestException(
+                    export.key() + " has no method " + PeerText.name(request.method()) + "; take one from the list");
+        }
+        if (request.descriptor() == null && named.size() == 1) {
+            return named.get(0);
+        }
+        MethodDescriptor found =
+                request.descriptor() == null ? null : export.service().method(request.method(), request.descriptor());
+        if (found == null) {
+            throw new WrongRequestException(export.key() + "/" + request.method() + " has the descriptors "
+                    + named.stream().map(MethodDescriptor::descriptor).collect(Collectors.joining(", "))
+                    + "; send one of them as descriptor");
+        }
+        return found;
+    }
+
+    private static JsonMethod codec(JsonFormat format, MethodDescriptor method) {
+        if (method.payload() == Payload.RAW) {
+            throw new WrongRequestException(ServiceCatalog.RAW);
+        }
+        try {
+            return format.method(method);
+        } catch (RuntimeException e) {
+            throw new WrongRequestException(method + " cannot be called with JSON: " + e.getMessage());
+        }
+    }
+
+    private List<byte[]> messages(CallRequest request, MethodDescriptor method) {
+        List<byte[]> messages = new ArrayList<>();
+        if (method.type().clientStreams()) {
+            for (String text : request.messages()) {
+                messages.add(CallRequest.messageOf(text, messages.size(), json));
+            }
+            return messages;
+        }
+        if (request.messages().size() > 1) {
+            throw new WrongRequestException(method + " takes one message, not "
+                    + request.messages().size() + "; send all arguments as one list");
+        }
+        if (!request.messages().isEmpty()) {
+            messages.add(CallRequest.argumentsOf(
+                    request.messages().get(0), method.parameters().size(), json));
+        } else if (!method.parameters().isEmpty()) {
+            throw new WrongRequestException(method + " takes "
+                    + method.parameters().size() + " arguments, and messages is empty; send one list of them");
+        }
+        return messages;
+    }
+
+    /** Returns the id of the trace in the headers, which is added unless the caller has chosen one. */
+    private String trace(Metadata headers) {
+        String given = headers.get("traceparent");
+        if (given != null) {
+            String[] parts = given.split("-", 4);
+            return parts.length == 4 ? parts[1] : "";
+        }
+        if (headers.contains("b3") || headers.contains("X-B3-TraceId")) {
+            return "";
+        }
+        String trace = random(16);
+        headers.put("traceparent", "00-" + trace + "-" + random(8) + "-01");
+        return trace;
+    }
+
+    private synchronized boolean isRepeated(String id) {
+        long hash = hash(id);
+        long[] ids = seenIds;
+        if (ids == null) {
+            ids = new long[REMEMBERED_IDS];
+            seenIds = ids;
+        }
+        for (int i = 0; i < Math.min(seen, REMEMBERED_IDS); i++) {
+            if (ids[i] == hash) {
+                return true;
+            }
+        }
+        ids[seen % REMEMBERED_IDS] = hash;
+        seen = seen + 1 == 2 * REMEMBERED_IDS ? REMEMBERED_IDS : seen + 1;
+        return false;
+    }
+
+    private static long hash(String id) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(id.getBytes(StandardCharsets.UTF_8));
+            return ByteBuffer.wrap(digest).getLong();
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    private synchronized ConsoleTransport transport(RpcServer server) {
+        ConsoleTransport known = transport;
+        if (known != null) {
+            return known;
+        }
+        ConsoleTransport made = new ConsoleTransport();
+        try {
+            server.serve(made);
+        } catch (IllegalStateException e) {
+            throw new WrongRequestException(503, e.getMessage() + "; it takes no calls any more");
+        }
+        transport = made;
+        return made;
+    }
+
+    private static Map<String, Object> answer(ConsoleCall.Result result, String id, String trace) {
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("version", Json.VERSION);
+        answer.put("id", id);
+        answer.put("code", result.code());
+        answer.put("executed", result.executed().name());
+        answer.put("message", PeerText.text(result.message()));
+        answer.put("exception", result.exception());
+        answer.put("headers", result.headers());
+        answer.put("trailers", result.trailers());
+        answer.put("answers", result.answers());
+        answer.put("cut", result.cut());
+        answer.put("sizeBytes", result.sizeBytes());
+        answer.put("tookMillis", millis(result.tookNanos()));
+        answer.put("phases", phases(result.phases()));
+        answer.put("operations", operations(result.operations()));
+        answer.put("trace", trace);
+        return answer;
+    }
+
+    static List<Map<String, Object>> phases(List<PhaseTime> phases) {
+        List<Map<String, Object>> shown = new ArrayList<>();
+        for (PhaseTime time : phases) {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("phase", time.phase().key());
+            one.put("millis", millis(time.nanos()));
+            one.put("count", time.count());
+            shown.add(one);
+        }
+        return shown;
+    }
+
+    static List<Map<String, Object>> operations(List<NamedTimes.Entry> operations) {
+        List<Map<String, Object>> shown = new ArrayList<>();
+        for (NamedTimes.Entry operation : operations) {
+            Map<String, Object> one = new LinkedHashMap<>();
+            one.put("phase", operation.kind().key());
+            one.put("name", PeerText.name(operation.name()));
+            one.put("millis", millis(operation.nanos()));
+            one.put("count", operation.count());
+            shown.add(one);
+        }
+        return shown;
+    }
+
+    /** Milliseconds with three decimals. */
+    static double millis(long nanos) {
+        return TimeUnit.NANOSECONDS.toMicros(nanos) / 1_000.0;
+    }
+}

@@ -1,0 +1,60 @@
+package tern.rpc.console;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The headers of all answers of the endpoint. */
+final class ConsoleHeaders {
+
+    private static final Map<String, String> SAFE = safe();
+
+    private ConsoleHeaders() {}
+
+    private static Map<String, String> safe() {
+        Map<String, String> headers = new LinkedHashMap<>();
+        headers.put(
+                "Content-Security-Policy",
+                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+                        + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+        headers.put("X-Content-Type-Options", "nosniff");
+        headers.put("X-Frame-Options", "DENY");
+        headers.put("Referrer-Policy", "no-referrer");
+        headers.put("Cross-Origin-Opener-Policy", "same-origin");
+        headers.put("Cross-Origin-Resource-Policy", "same-origin");
+        return headers;
+    }
+
+    /** The headers of every answer, also of a refusal. */
+    static Map<String, String> safety() {
+        return SAFE;
+    }
+
+    /** The last element of a path below the endpoint; empty for the endpoint itself. */
+    static String nameIn(String pathBelowEndpoint) {
+        return pathBelowEndpoint.startsWith("/") ? pathBelowEndpoint.substring(1) : pathBelowEndpoint;
+    }
+
+    /**
+     * Whether the client accepts gzip.
+     *
+     * @param accepted the values of the header Accept-Encoding
+     */
+    static boolean acceptsGzip(List<String> accepted) {
+        for (String value : accepted) {
+            for (String part : value.toLowerCase(Locale.ROOT).split(",")) {
+                String[] coding = part.strip().split("\\s*;\\s*");
+                if (coding[0].equals("gzip")) {
+                    return coding.length == 1 || !coding[1].matches("q\\s*=\\s*0(\\.0*)?");
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Whether the client has this version of a file. */
+    static boolean has(List<String> ifNoneMatch, String tag) {
+        return ifNoneMatch.stream().anyMatch(value -> value.contains(tag));
+    }
+}

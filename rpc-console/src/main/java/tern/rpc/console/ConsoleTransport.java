@@ -1,0 +1,100 @@
+package tern.rpc.console;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.limit.Share;
+import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ServerTransport;
+
+/**
+ * Passes calls of the console to the server, so that authorizers, limits, filters and meters treat them like any other
+ * call. It has no socket and no thread. Thread-safe.
+ */
+final class ConsoleTransport implements ServerTransport {
+
+    /** The name of the protocol in meters. */
+    static final String PROTOCOL = "console";
+
+    private final Set<ConsoleCall> running = ConcurrentHashMap.newKeySet();
+    private final AtomicLong received = new AtomicLong();
+    private final Share share = new Share("the console");
+    private volatile @Nullable CallHandler handler;
+    private volatile boolean closed;
+
+    /** The tenant of all calls of the console. */
+    Share share() {
+        return share;
+    }
+
+    /**
+     * Makes the call and waits for its end.
+     *
+     * @throws WrongRequestException if the server was closed
+     */
+    ConsoleCall.Result call(ConsoleCall call) {
+        CallHandler to = handler;
+        if (to == null || closed) {
+            throw new WrongRequestException(503, "the RPC server was closed; it takes no calls any more");
+        }
+        running.add(call);
+        received.incrementAndGet();
+        try {
+            to.handle(call);
+            if (closed) {
+                call.hangUp("the server was closed");
+            }
+            return call.await();
+        } finally {
+            running.remove(call);
+        }
+    }
+
+    @Override
+    public void prepare(ServiceDescriptor service) {
+        // the codec of a method is prepared at its first call
+    }
+
+    @Override
+    public void start(CallHandler served) {
+        handler = served;
+    }
+
+    @Override
+    public int port() {
+        return 0;
+    }
+
+    @Override
+    public void drain() {
+        // there are no connections
+    }
+
+    @Override
+    public int connections() {
+        return 0;
+    }
+
+    @Override
+    public long received() {
+        return received.get();
+    }
+
+    @Override
+    public int inFlight() {
+        return running.size();
+    }
+
+    @Override
+    public long queuedBytes() {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        running.forEach(call -> call.hangUp("the server was closed"));
+    }
+}

@@ -1,0 +1,251 @@
+package tern.rpc.console;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ApplicationContext;
+import tern.rpc.metrics.Callers;
+import tern.rpc.metrics.LatencyWindow;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.RpcReportPart;
+import tern.rpc.metrics.SlowCallRing.SlowCall;
+import tern.rpc.server.RpcServer;
+import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
+import tools.jackson.databind.JsonNode;
+
+/** The data that changes while the application runs. Thread-safe. */
+final class LiveData {
+
+    /** The diagnosis of the tab "now" is read again after this time, because its report is large. */
+    private static final Duration DIAGNOSIS_AGE = Duration.ofSeconds(5);
+
+    private static final List<String> SHOWN_OF_POOL = List.of("kind", "name", "active", "idle", "max", "waiting");
+
+    private final Json json;
+    private final ApplicationContext context;
+    private final ConsoleAccess access;
+    private final String instance;
+    private final ObjectProvider<RpcReportPart> parts;
+    private final RpcMeters meters;
+    private volatile @Nullable Told told;
+
+    /** The first line of the diagnosis. */
+    private record Told(Instant at, Map<String, Object> diagnosis) {}
+
+    LiveData(
+            Json json,
+            ApplicationContext context,
+            ConsoleAccess access,
+            String instance,
+            ObjectProvider<RpcReportPart> parts) {
+        this.json = json;
+        this.context = context;
+        this.access = access;
+        this.instance = instance;
+        this.parts = parts;
+        this.meters = context.getBean(RpcMeters.class);
+    }
+
+    RpcMeters meters() {
+        return meters;
+    }
+
+    Map<String, Object> now() {
+        Instant at = Instant.now();
+        RpcServer server = access.server().get();
+        String whyNot = access.whyNot();
+        Map<String, Object> now = new LinkedHashMap<>();
+        now.put("version", Json.VERSION);
+        now.put("at", at.toString());
+        now.put("instance", instance);
+        now.put("startedAt", Instant.ofEpochMilli(context.getStartupDate()).toString());
+        now.put("application", context.getEnvironment().getProperty("spring.application.name", ""));
+        now.put("targetMillis", meters.slo().latency().toNanos() / 1e6);
+        now.put("targetQps", meters.slo().qps());
+        now.put("canCall", whyNot.isEmpty());
+        now.put("cannotCallWhy", whyNot);
+        now.put("points", points(meters.servedWindow(), at));
+        now.put("lastMinute", minute(meters.served()));
+        now.put("called", minute(meters.called()));
+        now.put("refusals", server == null ? Map.of() : server.refusals());
+        now.put("failures", meters.failures());
+        now.put("failuresSince", "start");
+        now.put("inFlight", server == null ? 0 : server.inFlight());
+        now.put("server", server == null ? null : server(server));
+        now.put("pools", pools());
+        now.put("diagnosis", diagnosis(at));
+        return now;
+    }
+
+    private Map<String, Object> server(RpcServer server) {
+        RpcServerLifecycle lifecycle =
+                context.getBeanProvider(RpcServerLifecycle.class).getIfAvailable();
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("running", lifecycle != null && lifecycle.isRunning());
+        shown.put("port", server.port());
+        shown.put("connections", server.connections());
+        shown.put("tls", context.getEnvironment().containsProperty("rpc.server.ssl.bundle"));
+        return shown;
+    }
+
+    private static List<Map<String, Object>> points(LatencyWindow window, Instant at) {
+        long second = window.second();
+        List<Map<String, Object>> points = new ArrayList<>();
+        for (LatencyWindow.Point point : window.series()) {
+            Map<String, Object> shown = new LinkedHashMap<>();
+            shown.put("at", at.minusSeconds(second - point.second()).toString());
+            shown.put("seconds", point.seconds());
+            putTimes(shown, point);
+            points.add(shown);
+        }
+        return points;
+    }
+
+    /** Puts counts and times, as the points and the methods have them. */
+    static void putTimes(Map<String, Object> into, LatencyWindow.Point point) {
+        into.put("calls", point.calls());
+        into.put("failed", point.failed());
+        into.put("late", point.late());
+        into.put("p50Millis", rounded(point.p50Millis()));
+        into.put("p99Millis", rounded(point.p99Millis()));
+        into.put("maxMillis", rounded(point.maxMillis()));
+    }
+
+    private static Map<String, Object> minute(LatencyWindow.Report report) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("calls", report.calls());
+        shown.put("seconds", report.seconds());
+        shown.put("qps", rounded(report.qps()));
+        shown.put("p50Millis", rounded(report.p50Millis()));
+        shown.put("p99Millis", rounded(report.p99Millis()));
+        shown.put("maxMillis", rounded(report.maxMillis()));
+        shown.put("shareOverTarget", report.shareOverTarget());
+        shown.put("shareFailed", report.shareFailed());
+        return shown;
+    }
+
+    private static double rounded(double value) {
+        return Math.round(value * 1_000) / 1_000.0;
+    }
+
+    private @Nullable List<Map<String, Object>> pools() {
+        RpcReportPart part = part("pools");
+        if (part == null) {
+            return null;
+        }
+        List<Map<String, Object>> pools = new ArrayList<>();
+        for (JsonNode pool : json.tree(part.report()).path("pools")) {
+            Map<String, Object> shown = new LinkedHashMap<>();
+            for (String name : SHOWN_OF_POOL) {
+                JsonNode value = pool.path(name);
+                boolean known = !value.isMissingNode() && !(value.isNumber() && value.asInt() < 0);
+                shown.put(name, known ? value : null);
+            }
+            pools.add(shown);
+        }
+        return pools;
+    }
+
+    private @Nullable Map<String, Object> diagnosis(Instant at) {
+        RpcReportPart part = part("diagnosis");
+        if (part == null) {
+            return null;
+        }
+        Told known = told;
+        if (known != null && Duration.between(known.at(), at).compareTo(DIAGNOSIS_AGE) < 0) {
+            return known.diagnosis();
+        }
+        String text = part.text();
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("state", json.tree(part.report()).path("state").asString(""));
+        shown.put(
+                "summary", text == null ? "" : text.strip().lines().findFirst().orElse(""));
+        told = new Told(at, shown);
+        return shown;
+    }
+
+    Map<String, Object> slow() {
+        RpcServer server = access.server().get();
+        List<SlowCall> calls = server == null ? List.of() : server.slowCalls();
+        Map<String, Object> slow = new LinkedHashMap<>();
+        slow.put("version", Json.VERSION);
+        slow.put("targetMillis", meters.slo().latency().toNanos() / 1e6);
+        slow.put("calls", calls.stream().map(LiveData::slow).toList());
+        return slow;
+    }
+
+    private static Map<String, Object> slow(SlowCall call) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("id", String.valueOf(call.id()));
+        shown.put("at", call.at().toString());
+        shown.put("method", call.method());
+        shown.put("tookMillis", ConsoleCalls.millis(call.tookNanos()));
+        shown.put("code", call.code());
+        shown.put("phases", ConsoleCalls.phases(call.phases()));
+        shown.put("operations", ConsoleCalls.operations(call.operations()));
+        shown.put("trace", call.trace());
+        shown.put("caller", call.caller());
+        shown.put("protocol", call.protocol());
+        return shown;
+    }
+
+    Map<String, Object> why() {
+        RpcReportPart part = part("diagnosis");
+        Map<String, Object> why = new LinkedHashMap<>();
+        why.put("version", Json.VERSION);
+        why.put("available", part != null);
+        why.put(
+                "note",
+                part == null
+                        ? "There is no diagnosis. It needs tern-rpc-insight-spring-boot-starter and an exported service"
+                                + " whose calls keep a ledger (rpc.server.ledger=true)."
+                        : "");
+        why.put("text", part == null || part.text() == null ? "" : part.text());
+        why.put("report", part == null ? null : json.tree(part.report()));
+        return why;
+    }
+
+    Map<String, Object> outgoing() {
+        RpcReportPart cluster = part("cluster");
+        RpcServer server = access.server().get();
+        Instant at = Instant.now();
+        Map<String, Object> outgoing = new LinkedHashMap<>();
+        outgoing.put("version", Json.VERSION);
+        outgoing.put(
+                "references",
+                cluster == null ? List.of() : json.tree(cluster.report()).path("references"));
+        outgoing.put(
+                "callers",
+                server == null
+                        ? List.of()
+                        : server.callers().stream()
+                                .map(caller -> caller(caller, at))
+                                .toList());
+        return outgoing;
+    }
+
+    private static Map<String, Object> caller(Callers.Caller caller, Instant at) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("caller", caller.name());
+        shown.put("how", caller.how().name().toLowerCase(Locale.ROOT));
+        shown.put("calls", caller.calls());
+        shown.put("failed", caller.failed());
+        shown.put("lastAt", at.minus(caller.sinceLast()).toString());
+        return shown;
+    }
+
+    /** The part with this name; null if the application does not have it. */
+    @Nullable
+    RpcReportPart part(String name) {
+        return parts.orderedStream()
+                .filter(part -> part.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+}

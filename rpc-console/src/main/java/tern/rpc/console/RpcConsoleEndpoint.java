@@ -1,0 +1,87 @@
+package tern.rpc.console;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.util.MimeType;
+
+/**
+ * Shows the console under {@code /actuator/rpc-console}, and its data as JSON below it. Is exposed only if the
+ * application says so; makes calls only with {@code management.endpoint.rpc-console.access=unrestricted}.
+ */
+@WebEndpoint(id = RpcConsoleEndpoint.ID, defaultAccess = Access.READ_ONLY)
+public final class RpcConsoleEndpoint {
+
+    /** Properties may write it with a dash. With a dash here, Boot would log a warning. */
+    static final String ID = "rpcConsole";
+
+    /** The default of the last element of the path. */
+    static final String PATH = "rpc-console";
+
+    static final Access DEFAULT_ACCESS = Access.READ_ONLY;
+
+    private static final String CALL = "call";
+    private static final String JSON = "application/json";
+    private static final String TEXT = "text/plain;charset=UTF-8";
+
+    private final Console console;
+
+    RpcConsoleEndpoint(Console console) {
+        this.console = console;
+    }
+
+    /** The page. */
+    @ReadOperation(produces = {"text/html", JSON})
+    public @Nullable WebEndpointResponse<byte[]> page() {
+        ConsoleFiles.File page = console.page();
+        return page == null ? null : answer(200, page.plain(), page.contentType());
+    }
+
+    /** A file of the page, or data; null for an unknown name, which becomes 404. */
+    @ReadOperation(produces = {JSON, "text/javascript", "text/css", "text/plain"})
+    public @Nullable WebEndpointResponse<byte[]> read(@Selector String name) {
+        if (name.equals(CALL)) {
+            return failed(new WrongRequestException(405, "a call is a POST"));
+        }
+        ConsoleFiles.File file = console.files().file(name);
+        if (file != null) {
+            return answer(200, file.plain(), file.contentType());
+        }
+        if (name.equals("report")) {
+            return answer(200, console.text().getBytes(StandardCharsets.UTF_8), TEXT);
+        }
+        Map<String, Object> data = console.data(name);
+        return data == null ? null : answer(200, console.json().bytes(data), JSON);
+    }
+
+    /**
+     * Makes a call.
+     *
+     * @param ticket the name of the request, whose content was checked before
+     */
+    @WriteOperation(produces = JSON)
+    public WebEndpointResponse<byte[]> call(@Selector String name, @Nullable String ticket) {
+        if (!name.equals(CALL)) {
+            return failed(new WrongRequestException(404, "only " + CALL + " takes a POST"));
+        }
+        try {
+            return answer(200, console.json().bytes(console.calls().call(ticket)), JSON);
+        } catch (WrongRequestException e) {
+            return failed(e);
+        }
+    }
+
+    private WebEndpointResponse<byte[]> failed(WrongRequestException failure) {
+        return answer(failure.status(), console.json().bytes(failure.answer()), JSON);
+    }
+
+    private static WebEndpointResponse<byte[]> answer(int status, byte[] body, String type) {
+        return new WebEndpointResponse<>(body, status, MimeType.valueOf(type));
+    }
+}

@@ -1,0 +1,43 @@
+package tern.rpc.console;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Thrown for a request that cannot become a call. The message says where and why. */
+final class WrongRequestException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final int status;
+    private final String mark;
+
+    WrongRequestException(String message) {
+        this(400, message);
+    }
+
+    /** @param status the status of HTTP */
+    WrongRequestException(int status, String message) {
+        this(status, message, "");
+    }
+
+    /** @param mark the name of a member of the answer that is true; empty for none */
+    WrongRequestException(int status, String message, String mark) {
+        super(message, null, false, false);
+        this.status = status;
+        this.mark = mark;
+    }
+
+    int status() {
+        return status;
+    }
+
+    Map<String, Object> answer() {
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("version", Json.VERSION);
+        answer.put("error", getMessage());
+        if (!mark.isEmpty()) {
+            answer.put(mark, true);
+        }
+        return answer;
+    }
+}

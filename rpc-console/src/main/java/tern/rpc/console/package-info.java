@@ -1,0 +1,5 @@
+/** A page in Spring Boot Actuator that shows services and late calls, and makes calls. */
+@NullMarked
+package tern.rpc.console;
+
+import org.jspecify.annotations.NullMarked;
