@@ -72,10 +72,14 @@ class ConsoleDataTest {
     }
 
     private JsonNode method(String name) {
+        return method("shop.Shop", name);
+    }
+
+    private JsonNode method(String key, String name) {
         return get("services")
                 .path("services")
                 .valueStream()
-                .filter(service -> service.path("key").asString().equals("shop.Shop"))
+                .filter(service -> service.path("key").asString().equals(key))
                 .flatMap(service -> service.path("methods").valueStream())
                 .filter(method -> method.path("name").asString().equals(name))
                 .findFirst()
@@ -153,6 +157,23 @@ class ConsoleDataTest {
         assertThat(method("count").path("type").asString()).isEqualTo("SERVER_STREAM");
         assertThat(kinds(method("count").path("result"))).isEqualTo("integer");
         assertThat(method("echo").path("type").asString()).isEqualTo("BIDI_STREAM");
+    }
+
+    @Test
+    void methodOnBytesSaysThatItCannotBeCalled() {
+        JsonNode check = method("grpc.health.v1.Health", "Check");
+        JsonNode types = get("services").path("types");
+        String request =
+                check.path("parameters").get(0).path("type").path("ref").asString();
+
+        JsonNode result = http.call(
+                        Consoles.PATH + "/call",
+                        "{\"service\":\"grpc.health.v1.Health\",\"method\":\"Check\",\"messages\":[\"[{}]\"]}")
+                .json();
+
+        assertThat(check.path("note").asString()).isEqualTo(ServiceCatalog.RAW);
+        assertThat(types.has(request)).isFalse();
+        assertThat(result.path("error").asString()).isEqualTo(ServiceCatalog.RAW);
     }
 
     @Test
