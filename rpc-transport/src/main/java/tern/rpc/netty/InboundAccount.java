@@ -45,7 +45,8 @@ public final class InboundAccount {
 
     /**
      * @param settled whether the budget will not be replaced
-     * @param longest the time limit for completing a message after the connection got its turn
+     * @param longest the time limit for completing a message while the budget is used up and only this connection is
+     *     read
      */
     InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;

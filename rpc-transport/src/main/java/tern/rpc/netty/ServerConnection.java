@@ -97,8 +97,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile long taken;
     // an ArrayList while there are calls, otherwise an immutable empty list
     private List<NettyServerCall> calls = Collections.emptyList();
+    // set when the first bytes are counted; a thread that handles a call with counted bytes sees the value
     private @Nullable InboundAccount
-            inbound; // created when the first bytes are counted; the calls that own these bytes see the field
+            inbound;
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required

@@ -198,7 +198,7 @@ final class HttpAnswer {
             } catch (RpcException e) { // an error of the method must not be reported as an error of the caller
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // caused by the metadata or by lack of memory
+            } catch (Throwable e) { // for example, the metadata is invalid or there is not enough memory
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * before the acknowledgement, and afterwards each further stream adds at most its small window, up to
  * {@link #MAX_CONNECTION_BYTES} in total.
  *
- * <p>Event loop only.
+ * <p>Confined to the event loop.
  */
 final class ReceiveWindows {
 

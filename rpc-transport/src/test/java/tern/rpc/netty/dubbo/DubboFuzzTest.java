@@ -27,7 +27,9 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 import tern.rpc.transport.GenericException;
 
-/** Figure R1 of docs/figures/promises.md for frames and bodies of the dubbo protocol, on a server and on a client. */
+/**
+ * Fuzzes a server and a client with frames and bodies of the dubbo protocol (figure R1 of docs/figures/promises.md).
+ */
 @Timeout(3_600)
 public class DubboFuzzTest {
 
