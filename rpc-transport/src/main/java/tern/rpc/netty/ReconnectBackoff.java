@@ -41,8 +41,8 @@ final class ReconnectBackoff {
     }
 
     /**
-     * Returns the pause after a failed attempt that a call started. Its upper bound is the one used after the previous
-     * failure.
+     * Returns the pause after a failed attempt that a call started. The upper bound of the pause is the same as after
+     * the previous failure.
      */
     long sameMillis() {
         return pauseMillis();

@@ -87,11 +87,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     };
     private final Tenancy tenancy;
-    // changed through IN_FLIGHT
+    // changed through the field updater IN_FLIGHT
     private volatile int inFlight;
-    // changed through UNSENT
+    // changed through the field updater UNSENT
     private volatile long unsent;
-    // changed through UNPACKED
+    // changed through the field updater UNPACKED
     private volatile long unpacked;
     // written only by the event loop
     private volatile long taken;

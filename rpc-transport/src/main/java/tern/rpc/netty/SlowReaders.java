@@ -158,8 +158,9 @@ final class SlowReaders {
     }
 
     /**
-     * Closes connections.
+     * Closes matching connections that together hold at least the given number of bytes.
      *
+     * @param limit the limit to name in the warning
      * @return an action that logs a warning if connections were closed
      */
     private Runnable close(long bytes, long limit, Predicate<Open> which) {

@@ -174,8 +174,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Runs a task on the event loop: immediately if the calling thread is the event loop, otherwise later. The output
-     * of the task is flushed soon.
+     * Runs a task on the event loop: immediately if the calling thread is the event loop, otherwise later. The handler
+     * flushes the output of the task.
      */
     void execute(Runnable task) {
         if (context().executor().inEventLoop()) {
@@ -576,7 +576,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
-                // Required by RFC 9113, 8.3.1. Netty checks this too, but not in every version that applications use.
+                // RFC 9113, 8.3.1 requires this check. Netty checks this too, but not in every version that
+                // applications use.
                 throw Http2Exception.streamError(
                         streamId,
                         Http2Error.PROTOCOL_ERROR,

@@ -184,7 +184,7 @@ class HostilePeersTest {
             try {
                 socket.send(bytes).readFully(1);
             } catch (UncheckedIOException closed) {
-                // a closed connection is also allowed
+                // the server may also close the connection
             }
             return System.nanoTime() - began;
         }
