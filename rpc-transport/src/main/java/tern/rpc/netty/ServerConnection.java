@@ -40,8 +40,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final long LINGER_MILLIS = 1_000;
 
     /**
-     * The server stops reading requests while more than this number of bytes wait in the write queue. It resumes below
-     * the low watermark (docs/limits.md).
+     * The server stops reading requests while more than this number of bytes wait in the write queue. It resumes
+     * reading below the low watermark (docs/limits.md).
      */
     private static final long HIGH_WATERMARK = 1 << 20;
 

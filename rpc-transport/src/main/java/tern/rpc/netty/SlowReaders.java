@@ -158,7 +158,8 @@ final class SlowReaders {
     }
 
     /**
-     * Closes matching connections that together hold at least the given number of bytes.
+     * Closes matching connections that together hold at least the given number of bytes, or all matching connections if
+     * they hold fewer bytes.
      *
      * @param limit the limit to name in the warning
      * @return an action that logs a warning if connections were closed

@@ -74,7 +74,8 @@ final class GrpcTimeout {
         if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
-        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // sufficient for every long value
+        // a time of up to 190 years has at most eight digits in minutes
+        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M');
     }
 
     private static AsciiString text(long amount, char unit) {

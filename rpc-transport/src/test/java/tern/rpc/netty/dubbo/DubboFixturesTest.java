@@ -400,8 +400,8 @@ class DubboFixturesTest {
     }
 
     /**
-     * Compares everything except the id, the order of the attachments, and the timeout. The timeout differs because
-     * Tern sends the remaining time.
+     * Compares the requests. Ignores the id, the order of the attachments, and the timeout, which differs because Tern
+     * sends the remaining time.
      */
     private static void assertSameRequest(RawFrame request, RawFrame captured) throws IOException {
         assertThat(request.flags()).isEqualTo(captured.flags());
