@@ -27,7 +27,8 @@ public abstract class NettyServerCall implements ServerCall {
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
     private final Share share;
-    private volatile boolean answered; // changed through the field updater ANSWERED
+    // changed through the field updater ANSWERED
+    private volatile boolean answered;
     // written before watchedUntilNanos, so a thread that reads the new time also reads this field
     private volatile @Nullable Watcher watcher;
     private volatile long watchedUntilNanos = Long.MAX_VALUE; // Long.MAX_VALUE means no limit

@@ -130,7 +130,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private boolean readHead() {
         if (connection.hasMuchUnsent()) {
-            return false; // waits until the peer has read some of its answers
+            return false; // the handler waits until the peer has read some answers
         }
         Http1Head head = heads.read(unread);
         if (head == null) {

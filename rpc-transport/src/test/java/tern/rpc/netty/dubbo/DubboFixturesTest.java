@@ -511,7 +511,7 @@ class DubboFixturesTest {
         }
     }
 
-    // Hand-written requests, one byte at a time
+    // Hand-written requests, sent byte by byte
 
     /** Checks how the server reacts to a hand-written request. */
     @FunctionalInterface

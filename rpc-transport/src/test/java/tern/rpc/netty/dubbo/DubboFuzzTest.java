@@ -97,7 +97,9 @@ public class DubboFuzzTest {
                 Runnable::run);
     }
 
-    /** Replaces each small id in the frame headers of the input with the id of the call that has this number. */
+    /**
+     * Replaces each id from 0 to 255 in the frame headers of the input with the id of the call that has this number.
+     */
     private static byte[] numbered(byte[] input, long firstId) {
         ByteBuffer bytes = ByteBuffer.wrap(input.clone());
         for (int at = 0; at + RawFrame.HEADER_BYTES <= input.length; at++) {
