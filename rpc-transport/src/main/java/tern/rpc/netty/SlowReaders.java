@@ -127,7 +127,7 @@ final class SlowReaders {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // also after an exception; otherwise no further check would be scheduled
+        } finally { // this block also runs after an exception, because otherwise no further check would be scheduled
             if (!again) {
                 last = Map.of();
                 looking.set(false);
