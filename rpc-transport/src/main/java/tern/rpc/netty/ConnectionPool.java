@@ -103,7 +103,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return available;
     }
 
-    /** Returns true also for a connection that is ready but has not yet notified this pool. */
+    /** Whether a connection is being opened. Also true if a connection is ready but has not yet notified this pool. */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAny(State.READY));
@@ -152,8 +152,9 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     /**
-     * The reason for error messages. A call may find a connection closed before its event loop has notified this pool,
-     * so the reasons of the connections take precedence.
+     * Returns why no connection is available, as text for error messages. A call may find a connection closed before
+     * its event loop has notified this pool. Therefore the reason of a closed connection is used first, and then the
+     * reason of the last lost connection.
      */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {

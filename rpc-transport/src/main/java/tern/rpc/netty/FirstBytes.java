@@ -48,7 +48,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }
             }
-            case MAYBE -> {} // more bytes are needed
+            case MAYBE -> {} // the handler waits for more bytes
         }
     }
 

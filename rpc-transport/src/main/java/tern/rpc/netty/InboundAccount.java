@@ -30,12 +30,13 @@ public final class InboundAccount {
         void tooSlow(String how);
     }
 
-    private volatile InboundBudget budget; // until settled is true, replaced only while holding the lock on this object
+    // while settled is false, a thread must hold the lock on this object to replace the budget
+    private volatile InboundBudget budget;
     private volatile boolean settled; // true if the budget will not be replaced
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    // until settled is true, changed only while holding the lock on this object
+    // while settled is false, a thread must hold the lock on this object to change the number
     private final AtomicLong kept = new AtomicLong();
     private long incomplete;
     private boolean paused;
@@ -45,7 +46,8 @@ public final class InboundAccount {
 
     /**
      * @param settled whether the budget will not be replaced
-     * @param longest the time limit for completing a message after the connection got its turn
+     * @param longest the time limit for completing a message while the budget is used up and only this connection is
+     *     read
      */
     InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;

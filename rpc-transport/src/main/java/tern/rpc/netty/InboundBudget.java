@@ -59,7 +59,9 @@ final class InboundBudget {
                         + " of rpc.limits.max-inbound-bytes; send a small request first)");
     }
 
-    /** Describes the holders of these bytes and the property that sets the limit, as text for error messages. */
+    /**
+     * Describes which connections share the budget, and names the property that sets it, as text for error messages.
+     */
     String whose() {
         return whose;
     }
@@ -84,10 +86,11 @@ final class InboundBudget {
     }
 
     /**
-     * Queues the account. The account checks the budget again when memory is free, or when it may get the turn to
-     * complete its message.
+     * Queues the account. The account checks the budget again when memory is free, or when it may complete its message
+     * although the budget is used up.
      *
-     * @param wantsTurn whether the account has an incomplete message; otherwise the turn would have no effect
+     * @param wantsTurn whether the account has an incomplete message; otherwise permission to complete one would have
+     *     no effect
      */
     void await(InboundAccount account, boolean wantsTurn) {
         waiting.add(account);
@@ -116,7 +119,7 @@ final class InboundBudget {
 
     /**
      * Called when the message of the account is complete or has failed. The next waiting account that checks the budget
-     * gets the turn.
+     * may then complete its message.
      */
     void finished(InboundAccount account) {
         if (finishing.compareAndSet(account, null)) {

@@ -27,8 +27,10 @@ public abstract class NettyServerCall implements ServerCall {
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
     private final Share share;
-    private volatile boolean answered; // changed through ANSWERED
-    private volatile @Nullable Watcher watcher; // written before watchedUntilNanos
+    // changed through the field updater ANSWERED
+    private volatile boolean answered;
+    // written before watchedUntilNanos, so a thread that reads the new time also reads this field
+    private volatile @Nullable Watcher watcher;
     private volatile long watchedUntilNanos = Long.MAX_VALUE; // Long.MAX_VALUE means no limit
 
     protected NettyServerCall(ServerConnection connection) {

@@ -30,9 +30,9 @@ final class ReconnectBackoff {
     }
 
     /**
-     * Returns the pause after the loss or the announced end of a connection on which the server had sent bytes. The
-     * first such connections are replaced at once, because the server may be restarting, or a single call may have
-     * caused the loss.
+     * Returns the pause after a connection on which the server had sent bytes was lost, or after the server announced
+     * its end. There is no pause after the first {@value #MAX_LOST_AT_ONCE} of these connections in a row, because the
+     * server may be restarting, or a single call may have caused the loss.
      */
     long nextMillisAfterALoss() {
         failures = 0;
@@ -41,8 +41,8 @@ final class ReconnectBackoff {
     }
 
     /**
-     * Returns the pause after a failed attempt that a call started. Its upper bound is the one used after the previous
-     * failure.
+     * Returns the pause after a failed attempt that a call started. The upper bound of the pause is the same as after
+     * the previous failure.
      */
     long sameMillis() {
         return pauseMillis();

@@ -40,8 +40,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final long LINGER_MILLIS = 1_000;
 
     /**
-     * The server stops reading requests while more than this number of bytes wait in the write queue. It resumes below
-     * the low watermark (docs/limits.md).
+     * The server stops reading requests while more than this number of bytes wait in the write queue. It resumes
+     * reading below the low watermark (docs/limits.md).
      */
     private static final long HIGH_WATERMARK = 1 << 20;
 
@@ -87,18 +87,19 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     };
     private final Tenancy tenancy;
-    // changed through IN_FLIGHT
+    // changed through the field updater IN_FLIGHT
     private volatile int inFlight;
-    // changed through UNSENT
+    // changed through the field updater UNSENT
     private volatile long unsent;
-    // changed through UNPACKED
+    // changed through the field updater UNPACKED
     private volatile long unpacked;
     // written only by the event loop
     private volatile long taken;
     // an ArrayList while there are calls, otherwise an immutable empty list
     private List<NettyServerCall> calls = Collections.emptyList();
+    // set when the first bytes are counted; a thread that handles a call with counted bytes sees the value
     private @Nullable InboundAccount
-            inbound; // created when the first bytes are counted; the calls that own these bytes see the field
+            inbound;
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required

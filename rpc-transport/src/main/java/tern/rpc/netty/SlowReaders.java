@@ -127,7 +127,7 @@ final class SlowReaders {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // also after an exception; otherwise no further check would be scheduled
+        } finally { // this block also runs after an exception, because otherwise no further check would be scheduled
             if (!again) {
                 last = Map.of();
                 looking.set(false);
@@ -158,8 +158,10 @@ final class SlowReaders {
     }
 
     /**
-     * Closes connections.
+     * Closes matching connections that together hold at least the given number of bytes, or all matching connections if
+     * they hold fewer bytes.
      *
+     * @param limit the limit to name in the warning
      * @return an action that logs a warning if connections were closed
      */
     private Runnable close(long bytes, long limit, Predicate<Open> which) {

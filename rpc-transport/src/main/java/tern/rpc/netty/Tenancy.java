@@ -27,7 +27,7 @@ final class Tenancy {
         private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
         private final Tenants<String> names = new Tenants<>(name -> name);
 
-        /** The number of tenants that have no connection but whose methods still run, for tests. */
+        /** The number of tenants without connections whose methods still run. Used by tests. */
         int remembered() {
             return networks.remembered() + names.remembered();
         }

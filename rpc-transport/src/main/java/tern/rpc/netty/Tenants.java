@@ -93,7 +93,7 @@ final class Tenants<K> {
         return tenant.share().held() == 0 && tenant.share().streaming() == 0;
     }
 
-    /** Returns the number of tenants that are queued for removal, for tests. Takes linear time. */
+    /** Returns the number of tenants that are queued for removal. Used by tests. Takes linear time. */
     int remembered() {
         return left.size();
     }

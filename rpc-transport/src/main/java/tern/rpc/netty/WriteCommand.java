@@ -3,7 +3,7 @@ package tern.rpc.netty;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
-/** An entry of a {@link WriteQueue}, which the event loop writes. A command may be queued only once. */
+/** A command in a {@link WriteQueue}. The event loop writes the command. A command may be queued only once. */
 public abstract class WriteCommand {
 
     @Nullable

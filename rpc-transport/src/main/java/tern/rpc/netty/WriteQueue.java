@@ -19,8 +19,8 @@ public class WriteQueue implements Runnable {
     private static final AtomicLongFieldUpdater<WriteQueue> QUEUED_BYTES =
             AtomicLongFieldUpdater.newUpdater(WriteQueue.class, "queuedBytes");
 
-    private volatile @Nullable WriteCommand stack; // changed through STACK
-    private volatile long queuedBytes; // changed through QUEUED_BYTES
+    private volatile @Nullable WriteCommand stack; // changed through the field updater STACK
+    private volatile long queuedBytes; // changed through the field updater QUEUED_BYTES
     private volatile @Nullable Channel channel;
 
     WriteQueue() {}

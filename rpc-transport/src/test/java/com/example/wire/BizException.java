@@ -1,6 +1,6 @@
 package com.example.wire;
 
-/** An exception with a field, which the service interface declares. */
+/** An exception that the service interface declares. It has a field. */
 public class BizException extends Exception {
 
     private static final long serialVersionUID = 1L;

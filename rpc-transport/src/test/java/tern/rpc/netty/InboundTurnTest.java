@@ -54,8 +54,9 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests that an account gets the turn if the turn becomes free after the account has tried to get it and before the
-     * account waits for it.
+     * Tests two accounts that must complete a message while the budget is used up. The first account completes its
+     * message just after the second account has checked the budget and just before it is queued. The second account
+     * must then be read.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {
@@ -76,7 +77,7 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        channel.runPendingTasks(); // would not return if the account tried again and again
+        channel.runPendingTasks(); // this call would not return if the account checked the budget repeatedly
 
         assertThat(holder.isPaused()).isTrue();
         holder.kept(-MESSAGE);

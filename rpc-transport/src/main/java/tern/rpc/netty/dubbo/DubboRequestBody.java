@@ -127,7 +127,8 @@ final class DubboRequestBody {
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName()
-                // without this check, one service could be authorized and the arguments decoded for the other service
+                // without this check, the caller could be authorized for one service while the arguments are decoded
+                // for another service
                 .equals(interfaceName)) {
             throw differentServices(key.interfaceName(), interfaceName);
         }

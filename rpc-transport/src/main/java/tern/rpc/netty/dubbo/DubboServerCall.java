@@ -51,7 +51,7 @@ final class DubboServerCall extends NettyServerCall {
     private final DubboProtocol protocol;
     private final int flags;
     private final long id;
-    private volatile @Nullable ByteBuf body; // read and cleared through BODY
+    private volatile @Nullable ByteBuf body; // read and cleared through the field updater BODY
     private final int countedBytes;
     private volatile boolean takesAttachments;
 

@@ -53,7 +53,7 @@ final class Http1Framing {
                 settings = value;
             }
             case "te", "keep-alive", "proxy-connection" -> {
-                // the field has no effect here
+                // this server ignores the field
             }
             default -> {
                 return false;

@@ -78,8 +78,8 @@ interface CallEncoding {
             Metadata trailers);
 
     /**
-     * Returns a complete answer that consists of a message and the usual headers, if the protocol has a short form for
-     * it; otherwise null.
+     * Returns a complete answer that consists of a message and the usual headers, if the protocol can write such an
+     * answer directly; otherwise null.
      */
     default @Nullable HttpWrite plain(HttpExchange exchange, byte[] message) {
         return null;
@@ -91,8 +91,8 @@ interface CallEncoding {
     }
 
     /**
-     * Returns a complete answer for a failure, if the protocol has a special form for it; otherwise null, and the
-     * failure is sent by {@link #end}.
+     * Returns a complete answer for a failure, if the protocol has a special format for failures; otherwise null, and
+     * {@link #end} sends the failure.
      */
     default @Nullable HttpWrite wholeFailure(
             HttpExchange exchange,

@@ -42,6 +42,6 @@ final class GivenBody implements BodyReader {
 
     @Override
     public void close() {
-        // holds no bytes
+        // there are no bytes to release
     }
 }

@@ -48,8 +48,8 @@ final class GrpcTimeout {
     }
 
     /**
-     * Rounds the time down by less than a thousandth. Successive calls with the same deadline then have the same text,
-     * such as 2999 milliseconds for three seconds.
+     * Rounds the time down by less than a thousandth. Successive calls with the same timeout then usually send the same
+     * text, such as 2999 milliseconds for a timeout of three seconds.
      */
     static long rounded(long nanos) {
         long grain = 1;
@@ -74,7 +74,8 @@ final class GrpcTimeout {
         if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
-        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // sufficient for every long value
+        // a time of up to 190 years has at most eight digits in minutes
+        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M');
     }
 
     private static AsciiString text(long amount, char unit) {

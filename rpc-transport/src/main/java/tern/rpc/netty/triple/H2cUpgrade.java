@@ -10,8 +10,8 @@ import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.http1.Http1Head;
 
 /**
- * An HTTP/1.1 request that upgrades the connection to HTTP/2. When the request is complete, it becomes the first stream
- * (RFC 7540, 3.2). Confined to the event loop.
+ * An HTTP/1.1 request that upgrades the connection to HTTP/2. The complete request becomes the first stream (RFC 7540,
+ * 3.2). Confined to the event loop.
  */
 final class H2cUpgrade {
 

@@ -52,7 +52,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     // These arrays grow on demand, because most connections need few entries.
     private @Nullable AsciiString[] names = new @Nullable AsciiString[MIN_ENTRIES];
     private @Nullable AsciiString[] values = new @Nullable AsciiString[MIN_ENTRIES];
-    // entry numbers plus one, indexed by hash; 0 for an empty place
+    // entry numbers plus one, indexed by hash; 0 for an empty slot
     private short[] places = new short[2 * MIN_ENTRIES];
     private int[] seen = new int[MIN_SEEN]; // hashes of fields that were used once recently
     private int nextSeen;
@@ -237,7 +237,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         emptied = true;
     }
 
-    /** Returns the place of the entry in the hash table, or the free place where it would be stored. */
+    /** Returns the slot of the entry in the hash table, or the free slot in which it would be stored. */
     private int place(int hash, AsciiString name, AsciiString value) {
         int place = (hash ^ hash >>> 16) & (places.length - 1);
         while (places[place] != 0) {

@@ -46,7 +46,9 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
     private record HeadKey(ServiceKey service, MethodDescriptor method, String application, Endpoint endpoint) {}
 
-    /** @param codecs the codecs of messages; if they do not support JSON, no reference can be prepared */
+    /**
+     * @param codecs the codecs of messages; if they do not support JSON, {@link #prepareReference} throws an exception
+     */
     public Http1ClientProtocol(TripleCodecs codecs) {
         this.codecs = codecs;
     }
@@ -128,7 +130,10 @@ public final class Http1ClientProtocol implements ClientProtocol {
                 pending, connection, encode(pending.call(), connection.endpoint(), connection.settings()));
     }
 
-    /** Encodes the headers and the body: as one array if the body is small, otherwise as two. */
+    /**
+     * Encodes the headers and the body: as one array if the body has at most {@value #JOINED_BYTES} bytes, otherwise as
+     * two.
+     */
     private byte[][] encode(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
         byte[] body = codecs.bare(
                 settings.maxRequestBytes(),

@@ -23,7 +23,7 @@ final class Http1Exchange extends HttpExchange {
     private static final AsciiString OK_LINE = AsciiString.cached("HTTP/1.1 200 OK\r\n");
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
 
-    /** Parts above this size are passed to the socket without being copied. */
+    /** Parts of an answer above this size are passed to the socket without being copied. */
     private static final int COPIED_BYTES = 4 << 10;
 
     private final Http1ServerHandler handler;

@@ -50,7 +50,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private boolean draining;
     // true if the following bytes are invalid, so the connection must be closed after the answer
     private boolean broken;
-    private boolean closing; // true if later bytes are dropped
+    private boolean closing; // true while the connection is being closed; received bytes are then dropped
     private boolean reading;
 
     Http1ServerHandler(ServerConnection connection, HttpRequests requests) {
@@ -100,7 +100,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         reading = true;
         try {
             while (!closing && !broken && readNext()) {
-                // the condition does all the work
+                // the loop condition processes the bytes
             }
         } catch (Http1Violation e) {
             refuse(e);
@@ -130,7 +130,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private boolean readHead() {
         if (connection.hasMuchUnsent()) {
-            return false; // waits until the peer has read some of its answers
+            return false; // the handler waits until the peer has read some answers
         }
         Http1Head head = heads.read(unread);
         if (head == null) {
@@ -236,8 +236,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Whether the rest of an answered request is so short that the server reads and drops it instead of closing the
-     * connection.
+     * Whether at most {@link #READ_AHEAD_BYTES} of an answered request are missing. The server then reads and drops the
+     * rest instead of closing the connection.
      */
     private boolean isRestBearable() {
         return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));

@@ -22,16 +22,17 @@ final class Http2Exchange extends HttpExchange {
     private final Http2Stream stream;
 
     /**
-     * The size at which the headers of the request are counted in the memory for headers, in bytes. Event loop only.
+     * The size at which the headers of the request are counted in the memory for headers, in bytes. Accessed only by
+     * the event loop.
      */
     private int headBytes;
 
-    /** The number of received bytes that still occupy the flow-control window. Event loop only. */
+    /** The number of received bytes that still occupy the flow-control window. Accessed only by the event loop. */
     private int held;
 
     /**
      * The messages that the current pass over the write queue has found; null before the first message.
-     * {@link #writeGathered} writes them at the end of the pass. Event loop only.
+     * {@link #writeGathered} writes them at the end of the pass. Accessed only by the event loop.
      */
     private @Nullable GatheredMessages gathered;
 

@@ -11,10 +11,13 @@ import java.util.concurrent.TimeUnit;
  */
 final class Http2Limits {
 
-    /** If a window contains more than this number of resets, at most half of the ended streams may have been reset. */
+    /**
+     * If more than this number of streams were reset within a time window, at most half of the streams that ended in
+     * the window may have been reset. Resets that a short timeout may have caused are not counted here.
+     */
     static final int MANY_RESETS = 200;
 
-    /** Maximum number of resets in a window. */
+    /** Maximum number of stream resets within a time window of 30 seconds. */
     static final int MAX_RESETS = 2_000;
 
     /**
@@ -24,12 +27,14 @@ final class Http2Limits {
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Maximum number of control frames in a window without progress of any request or answer. */
+    /**
+     * Maximum number of control frames within a time window of 30 seconds while no request or answer makes progress.
+     */
     static final int MAX_CONTROL_FRAMES = 1_000;
 
     /**
-     * Maximum number of frames in a window on streams that the server has already reset. The frames could fill the
-     * window of a connection if each had 512 bytes.
+     * Maximum number of frames within a time window of 30 seconds on streams that the server has already reset. If each
+     * frame contains 512 bytes, this number of frames fills the flow-control window of a connection (8 MiB).
      */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
 

@@ -174,8 +174,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Runs a task on the event loop: immediately if the calling thread is the event loop, otherwise later. The output
-     * of the task is flushed soon.
+     * Runs a task on the event loop: immediately if the calling thread is the event loop, otherwise later. The handler
+     * flushes the output of the task.
      */
     void execute(Runnable task) {
         if (context().executor().inEventLoop()) {
@@ -229,9 +229,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Handles an answer that ended before its request. Most clients then end the request at once, but some drop the
-     * answer if a reset follows. Therefore the stream is reset only if more of the request arrives, or if the request
-     * does not end within a second (RFC 9113, 8.1).
+     * Handles an answer that ended before its request. Most clients then end the request at once, but some clients drop
+     * the answer if a reset follows. Therefore the stream is reset only if more of the request arrives, or if the
+     * request does not end within a second (RFC 9113, 8.1).
      */
     void endedEarly(Http2Stream stream) {
         context()
@@ -455,7 +455,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         Http2Stream stream = connection().stream(streamId);
         if (outbound && stream != null && stream.state() == Http2Stream.State.CLOSED) {
-            return; // the client's reset cancelled a waiting write; it must not be answered with a reset
+            return; // the client's reset cancelled a waiting write; the server must not answer the reset with a reset
         }
         if (!outbound && stream == null && history.wasResetByUs(streamId)) {
             frameInVain(failed); // Netty has already returned the bytes to the window of the connection
@@ -576,7 +576,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
-                // Required by RFC 9113, 8.3.1. Netty checks this too, but not in every version that applications use.
+                // RFC 9113, 8.3.1 requires this check. Netty checks this too, but not in every version that
+                // applications use.
                 throw Http2Exception.streamError(
                         streamId,
                         Http2Error.PROTOCOL_ERROR,

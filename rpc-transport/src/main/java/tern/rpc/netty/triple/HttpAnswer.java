@@ -45,7 +45,7 @@ final class HttpAnswer {
     private final boolean acceptsGzip;
     private State state = State.NOTHING_SENT; // guarded by this
     private boolean announced; // true if the sent headers permit compressed messages; guarded by this
-    private volatile boolean compressed; // true if later messages are compressed
+    private volatile boolean compressed; // true if the next messages are compressed
     private volatile boolean messageSent;
     // the headers that the method sent before its result and that must wait for the result
     private volatile @Nullable Metadata early;
@@ -198,7 +198,7 @@ final class HttpAnswer {
             } catch (RpcException e) { // an error of the method must not be reported as an error of the caller
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // caused by the metadata or by lack of memory
+            } catch (Throwable e) { // for example, the metadata is invalid or there is not enough memory
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }

@@ -111,7 +111,9 @@ final class HttpDispatcher implements HttpRequests {
             return form.call(exchange, connection.services());
         }
         if (connectUnsaid) {
-            JsonForm.timeoutNanos(exchange.head()); // the timeout headers must be valid for both protocols
+            // the timeout headers must be valid for a JSON call too, because the answer must not depend on the selected
+            // protocol
+            JsonForm.timeoutNanos(exchange.head());
         }
         HttpCall call;
         try {
@@ -178,7 +180,8 @@ final class HttpDispatcher implements HttpRequests {
         Http2Headers head = exchange.head();
         ConnectQuery query = ConnectGetForm.queryOf(head);
         if (query != null) {
-            return query.isMarked() ? connectGet : json; // checked again when the caller is authenticated
+            // the protocol is determined again after the caller was authenticated
+            return query.isMarked() ? connectGet : json;
         }
         AsciiString type = HeadFields.mediaType(head);
         HttpForm form = posted.get(type);

@@ -51,7 +51,10 @@ abstract class HttpExchange {
          */
         void abort(RpcException failure);
 
-        /** Called when the stream may send more. If the receiver is set later, it must check this itself. */
+        /**
+         * Called when the stream becomes ready for its next message. If the receiver of this event is set later, the
+         * receiver must check itself whether the stream is ready.
+         */
         void ready();
 
         /** Whether the method has started, an answer was sent, or the deadline has passed. */
@@ -75,7 +78,7 @@ abstract class HttpExchange {
 
     private final ServerConnection connection;
     private final Http2Headers head;
-    private volatile long unsent; // changed through UNSENT
+    private volatile long unsent; // changed through the field updater UNSENT
     private long taken; // written by the event loop, read by other threads through TAKEN
     private volatile @Nullable Call call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
@@ -142,7 +145,10 @@ abstract class HttpExchange {
     /** Writes a part of the answer that was queued. Runs on the event loop. */
     abstract void write(HttpWrite part, WriteBatch batch);
 
-    /** Sets a function that changes the headers of the answer before they are sent, whichever code creates them. */
+    /**
+     * Sets a function that changes the headers of the answer before they are sent, even if other code creates the
+     * headers.
+     */
     final void onHead(Consumer<Http2Headers> edit) {
         headEdit = edit;
     }

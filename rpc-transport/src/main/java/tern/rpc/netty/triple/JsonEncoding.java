@@ -82,7 +82,7 @@ final class JsonEncoding implements CallEncoding {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             throw tooLarge
                     ? WholeBody.tooLarge(e.status().description())
-                    : e; // e means that the server currently has no memory for the message
+                    : e; // this exception means that the server currently has no memory for the message
         }
     }
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 
-    /** Maximum number of acknowledgements and resets that wait for the socket. It is Netty's limit. */
+    /** Maximum number of acknowledgements and resets that wait for the socket. Netty has the same limit. */
     static final int MAX_UNSENT = Http2CodecUtil.DEFAULT_MAX_QUEUED_CONTROL_FRAMES;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);

@@ -118,7 +118,7 @@ final class MessageDeframer {
             return;
         }
         deliver(waiting, true);
-        ByteBuf rest = waiting; // null if all bytes were delivered
+        ByteBuf rest = waiting; // the bytes that are not yet delivered; null if there are none
         if (rest == null) {
             return;
         }

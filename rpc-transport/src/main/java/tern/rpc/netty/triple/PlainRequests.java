@@ -43,7 +43,10 @@ final class PlainRequests {
         this.authority = authority;
     }
 
-    /** Whether the request can be written by this class: it is small and both flow-control windows have room. */
+    /**
+     * Whether this class can write the request: both frames fit into one buffer of {@link JoinedWrites}, and the
+     * flow-control windows have room for the message.
+     */
     boolean fits(OpenCall request, byte[] message) {
         Http2RemoteFlowController windows = encoder.flowController();
         // the codec notifies a one-way call when it is written; this class does not

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * before the acknowledgement, and afterwards each further stream adds at most its small window, up to
  * {@link #MAX_CONNECTION_BYTES} in total.
  *
- * <p>Event loop only.
+ * <p>Confined to the event loop.
  */
 final class ReceiveWindows {
 
@@ -147,8 +147,8 @@ final class ReceiveWindows {
     }
 
     /**
-     * Sends a window update for a stream if one is due. The window may have become smaller than the number of bytes
-     * that were consumed since the last update.
+     * Sends a window update for a stream if the remaining window is small enough. The window may have become smaller
+     * than the number of bytes that were consumed since the last update.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * text that must never be stored (6.2.3), or with a content length, is not cached.
  *
  * <p>Holds at most {@value #MAX_PLACES} blocks of at most {@value #MAX_BYTES} bytes and {@value #MAX_FIELDS} fields
- * each. Event loop only.
+ * each. Confined to the event loop.
  */
 final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder.Configuration {
 
@@ -49,7 +49,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private final Supplier<Http2HeadersDecoder> source;
     private final int listBytes;
     private @Nullable Http2HeadersDecoder decoder;
-    // the cached blocks, indexed by hash; grows when two blocks have the same place
+    // the cached blocks, indexed by hash; grows when two blocks need the same slot
     private @Nullable Known @Nullable [] known;
     private int lastBytes;
     // one byte of the hash of each block that recently arrived for the first time, indexed by hash
@@ -118,7 +118,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             seen = hashes;
         }
         int place = hash & (MAX_PLACES - 1);
-        byte part = (byte) ((hash >>> 24) | 1); // never 0, because 0 represents an empty place
+        byte part = (byte) ((hash >>> 24) | 1); // never 0, because 0 represents an empty slot
         boolean before = hashes[place] == part;
         hashes[place] = part;
         return before;

@@ -76,7 +76,7 @@ final class RequestBody {
     private final Call call;
     private Phase phase = Phase.ARRIVING;
     private End end = End.OPEN;
-    private volatile @Nullable Frame single; // read and cleared through SINGLE
+    private volatile @Nullable Frame single; // read and cleared through the field updater SINGLE
     private volatile boolean compressed; // true if the latest message was compressed
     private @Nullable Receiver receiver; // the receiver of a stream
     private int demand;

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 final class StallWatch {
 
     /**
-     * A stream is stalled if it made no progress for this time, which is longer than garbage collections and short
-     * overloads of the machine.
+     * A stream is stalled if it made no progress for this time. Garbage collections and short overloads of the machine
+     * are shorter.
      */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -24,7 +24,7 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RemoteFailures;
 
-/** A client's call with any number of messages in one or both directions. Event loop only. */
+/** A client's call with any number of messages in one or both directions. Confined to the event loop. */
 final class StreamCall extends ClientCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(StreamCall.class);

@@ -40,7 +40,10 @@ final class StreamHistory {
         newest = index;
     }
 
-    /** Removes the pages whose places in the ring buffer are needed, and records the skipped streams. */
+    /**
+     * Removes the oldest pages, whose slots in the ring buffer are needed for new pages, and records the skipped
+     * streams.
+     */
     private void passOver(int from, int to) {
         byte[][] kept = pages;
         if (kept != null) {

@@ -29,8 +29,8 @@ public final class TripleClientProtocol implements ClientProtocol {
     public static final String NAME = "tri";
 
     /**
-     * If a server does not answer a ping within this time, the connection is closed. It is the default of gRPC's
-     * keep-alive.
+     * If a server does not answer a ping within this time, the connection is closed. gRPC's keep-alive has the same
+     * default timeout.
      */
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
 

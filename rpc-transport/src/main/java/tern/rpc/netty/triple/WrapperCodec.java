@@ -244,7 +244,10 @@ final class WrapperCodec implements PayloadCodec {
         return value;
     }
 
-    /** Returns the text of the reader's current field. For the two usual texts, returns constants. */
+    /**
+     * Returns the text of the reader's current field. For {@code hessian4} and {@code hessian2}, returns a constant
+     * instead of a new string.
+     */
     static String serializeType(ProtoReader fields) {
         return fields.textOf(USUAL_TYPES);
     }

@@ -400,8 +400,8 @@ class DubboFixturesTest {
     }
 
     /**
-     * Compares everything except the id, the order of the attachments, and the timeout. The timeout differs because
-     * Tern sends the remaining time.
+     * Compares the requests. Ignores the id, the order of the attachments, and the timeout, which differs because Tern
+     * sends the remaining time.
      */
     private static void assertSameRequest(RawFrame request, RawFrame captured) throws IOException {
         assertThat(request.flags()).isEqualTo(captured.flags());
@@ -511,7 +511,7 @@ class DubboFixturesTest {
         }
     }
 
-    // Hand-written requests, one byte at a time
+    // Hand-written requests, sent byte by byte
 
     /** Checks how the server reacts to a hand-written request. */
     @FunctionalInterface

@@ -27,7 +27,9 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 import tern.rpc.transport.GenericException;
 
-/** Figure R1 of docs/figures/promises.md for frames and bodies of the dubbo protocol, on a server and on a client. */
+/**
+ * Fuzzes a server and a client with frames and bodies of the dubbo protocol (figure R1 of docs/figures/promises.md).
+ */
 @Timeout(3_600)
 public class DubboFuzzTest {
 
@@ -95,7 +97,9 @@ public class DubboFuzzTest {
                 Runnable::run);
     }
 
-    /** Replaces each small id in the frame headers of the input with the id of the call that has this number. */
+    /**
+     * Replaces each id from 0 to 255 in the frame headers of the input with the id of the call that has this number.
+     */
     private static byte[] numbered(byte[] input, long firstId) {
         ByteBuffer bytes = ByteBuffer.wrap(input.clone());
         for (int at = 0; at + RawFrame.HEADER_BYTES <= input.length; at++) {

@@ -284,7 +284,7 @@ class DubboTlsTest {
         RpcServer server = serve(ofServer());
         byte[] hello = ByteBuffer.allocate(50)
                 .put(new byte[] {0x16, 3, 1, 0, 45, 1, 0, 0, 41, 3, 2})
-                .position(43) // the position after the random bytes
+                .position(43) // skips the 32 random bytes, which stay 0
                 .put(new byte[] {0, 0, 2, (byte) 0xC0, 9, 1, 0})
                 .array();
         try (RawSocket socket = RawSocket.connect(server.port())) {

@@ -27,7 +27,10 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Fuzz;
 
-/** Figures R2, R3 and R4 of docs/figures/promises.md, for the dubbo protocol. */
+/**
+ * Tests the server's reaction to hostile peers that use the dubbo protocol (figures R2, R3 and R4 of
+ * docs/figures/promises.md).
+ */
 @Timeout(3_600)
 class HostilePeersTest {
 
@@ -102,7 +105,7 @@ class HostilePeersTest {
     }
 
     /**
-     * Figure R3. A quarter of the connections announce a message of the maximum size and send half a MiB of it. The
+     * Figure R3: a quarter of the connections announce a message of the maximum size and send half a MiB of it. The
      * other connections repeatedly send decompression bombs. The server may hold at most the number of bytes that the
      * connections have sent; with many connections, at most the memory budget for requests.
      * {@code -Dtern.attackers=2000} sets the number of connections.
@@ -144,7 +147,7 @@ class HostilePeersTest {
         assertThat(most).isLessThanOrEqualTo(allowed);
     }
 
-    /** Figure R4. The server must answer a frame that is not a valid call, or close the connection, at once. */
+    /** Figure R4: the server must at once answer a frame that is not a valid call, or close the connection. */
     @Test
     @Tag("figures")
     void hostileFramesAreAnsweredOrClosedAtOnce() {
@@ -181,7 +184,7 @@ class HostilePeersTest {
             try {
                 socket.send(bytes).readFully(1);
             } catch (UncheckedIOException closed) {
-                // a closed connection is also allowed
+                // the server may also close the connection
             }
             return System.nanoTime() - began;
         }

@@ -68,7 +68,8 @@ class OverloadCountsTest {
         public int place(int id) {
             runs.computeIfAbsent(id, unseen -> new AtomicInteger()).incrementAndGet();
             if (id % 100 == 0) {
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60)); // longer than the deadline of the call
+                // the method runs longer than the deadline of the call
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60));
             } else if (id % 7 == 0) {
                 throw new RpcException(StatusCode.UNAVAILABLE, "a service of its own refused");
             } else {

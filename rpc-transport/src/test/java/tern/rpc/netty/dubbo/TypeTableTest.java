@@ -75,9 +75,9 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figure R30: checks which kinds of types arrive unchanged as argument and as result, between two Tern peers, and
- * between Tern and a real Dubbo in both directions. The table of results is part of docs/types.md.
- * {@code -Dregenerate=true} rewrites it.
+ * Checks which kinds of types arrive unchanged as argument and as result, between two Tern peers, and between Tern and
+ * a real Dubbo in both directions (figure R30 of docs/figures/promises.md). The table of results is part of
+ * docs/types.md. {@code -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {

@@ -252,7 +252,7 @@ public abstract class DubboInteropContract {
         return direction == Direction.DUBBO_TO_US ? ourGreet : dubboGreet;
     }
 
-    /** A service implementation that returns its name. */
+    /** A service implementation whose {@code echo} returns the given name. */
     protected static final class Named extends GreetServer {
         private final String name;
 

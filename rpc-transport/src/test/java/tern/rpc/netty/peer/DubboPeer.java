@@ -26,7 +26,7 @@ public final class DubboPeer implements AutoCloseable {
     private final ApplicationModel application;
     private final ProtocolConfig protocol;
 
-    /** @param protocol the protocol of its providers and consumers: {@code dubbo} or {@code tri} */
+    /** @param protocol the protocol of this instance's providers and consumers: {@code dubbo} or {@code tri} */
     public DubboPeer(String name, String protocol) {
         System.setProperty(SHUTDOWN_WAIT, "1");
         application = framework.newApplication();

@@ -20,9 +20,9 @@ import tern.rpc.RpcException;
 import tern.rpc.serialization.hessian.RecordingLoader;
 
 /**
- * Figure R5 over a socket. Every class on Dubbo's block list and on hessian-lite's deny list must be refused by its
- * name, without being loaded, at every position in a value. The server must refuse it in requests, and the client in
- * answers.
+ * Tests over a socket that every class on Dubbo's block list and on hessian-lite's deny list is refused by its name,
+ * without being loaded, at every position in a value (figure R5 of docs/figures/promises.md). The server must refuse it
+ * in requests, and the client in answers.
  */
 @Timeout(300)
 public abstract class ForbiddenClassesContract {

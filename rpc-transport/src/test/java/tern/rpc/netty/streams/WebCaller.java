@@ -43,7 +43,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
-/** A bare HTTP/2 client that uses one of the web protocols, with flow-control windows of any size. */
+/**
+ * An HTTP/2 client that uses Netty's codec directly to call one of the web protocols, with flow-control windows of any
+ * size.
+ */
 final class WebCaller implements FeedCaller {
 
     /** The web protocols that support streams. */

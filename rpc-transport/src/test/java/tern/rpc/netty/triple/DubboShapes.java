@@ -19,7 +19,10 @@ public interface DubboShapes {
     /** Sends the same messages as {@link #download}, compressed. */
     void squeezed(Integer messages, StreamObserver<byte[]> out);
 
-    /** Returns whether the call has a deadline, together with the text. */
+    /**
+     * Sends {@code limited} if the call has a deadline, and otherwise {@code unlimited}. Dubbo's implementation always
+     * fails.
+     */
     void limited(String text, StreamObserver<String> out);
 
     void say(StringValue text, StreamObserver<StringValue> out);

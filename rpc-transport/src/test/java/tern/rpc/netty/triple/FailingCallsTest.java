@@ -80,8 +80,8 @@ class FailingCallsTest {
     private static final int THREADS = 2;
 
     /**
-     * Matches the names of the threads that run the service and send its answers. No thread of a client has such a
-     * name.
+     * Matches the names of the threads that run the service and send its answers. The names of client threads do not
+     * match.
      */
     private static final Pattern SERVER = Pattern.compile("(rpc-worker|later).*");
 

@@ -36,8 +36,8 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 
 /**
- * Figures R2, R6 and R7 of docs/figures/promises.md, over sockets: attackers that use HTTP/2 are disconnected,
- * decompression bombs are refused, and honest clients that cancel calls are served.
+ * Tests over sockets that the server disconnects attackers that use HTTP/2, refuses decompression bombs, and serves
+ * honest clients that cancel calls (figures R2, R6 and R7 of docs/figures/promises.md).
  */
 @Timeout(1_200)
 class HostilePeersTest {

@@ -97,7 +97,7 @@ class Http1BadInputTest {
                 bad(LINE + HOST + "Transfer-Encoding: \u000bchunked\r\n" + end),
                 bad(LINE + HOST + "Transfer-Encoding:\r\n" + end),
                 bad(LINE.replace("1.1", "1.0") + "Transfer-Encoding: chunked\r\n" + end),
-                // Ambiguous borders of a field
+                // Ambiguous start or end of a header field
                 bad(LINE + HOST + "X: a\r\n b\r\n" + end),
                 bad(LINE + HOST + "X: a\r\n\tTransfer-Encoding: chunked\r\n" + end),
                 bad(LINE + " Host: localhost\r\n" + end),

@@ -360,7 +360,7 @@ class Http2ModelTest {
                             .putInt(-1 >>> random.nextInt(16))
                             .array();
                 default -> {
-                    // keeps the valid message
+                    // the message stays valid
                 }
             }
             int flags = oneIn(3) ? 0 : Http2Script.END_STREAM;

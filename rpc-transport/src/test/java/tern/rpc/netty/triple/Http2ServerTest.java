@@ -288,7 +288,7 @@ class Http2ServerTest {
                 Http2Error.PROTOCOL_ERROR.code());
     }
 
-    /** RFC 9113, 5.1 forbids RST_STREAM on an idle stream. */
+    /** RFC 9113, 5.1 forbids RST_STREAM on an idle stream, so the server must close the connection. */
     @Test
     void priorityOfAWrongSizeOnAnIdleStreamEndsTheConnection() {
         assertCutOff(wire -> wire.frame(Http2Model.PRIORITY, 0, 5, new byte[3]), 1, FRAME_SIZE_ERROR);

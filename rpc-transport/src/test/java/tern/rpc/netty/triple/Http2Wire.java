@@ -103,7 +103,7 @@ final class Http2Wire implements AutoCloseable {
         this.socket = socket;
         this.out = out;
         try {
-            reader.maxFrameSize(8 << 20); // the captured consumers use this value
+            reader.maxFrameSize(8 << 20); // the captured consumers permit frames of this size
         } catch (Http2Exception e) {
             throw new IllegalStateException(e);
         }

@@ -28,8 +28,8 @@ import tern.rpc.netty.EmbeddedClient;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Figure R1 of docs/figures/promises.md for Tern's HTTP clients: frames, headers, and bodies after valid headers, as a
- * hostile server could send them.
+ * Fuzzes Tern's HTTP clients with frames, headers, and bodies after valid headers, as a hostile server could send them
+ * (figure R1 of docs/figures/promises.md).
  */
 @Timeout(3_600)
 class HttpClientFuzzTest {

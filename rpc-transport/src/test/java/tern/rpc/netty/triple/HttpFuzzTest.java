@@ -30,8 +30,8 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Figure R1 of docs/figures/promises.md for HTTP servers: frames, headers, and bodies of each protocol after valid
- * headers.
+ * Fuzzes an HTTP server with frames, headers, and bodies of each protocol after valid headers (figure R1 of
+ * docs/figures/promises.md).
  */
 @Timeout(3_600)
 public class HttpFuzzTest {

@@ -118,7 +118,7 @@ final class ShapesServer implements Shapes {
 
             @Override
             public void cancel() {
-                // sends no message
+                // there is nothing to stop
             }
         });
     }

@@ -27,7 +27,7 @@ import tern.rpc.server.ServiceExport;
 @Timeout(120)
 class TripleShutdownOfDubboTest {
 
-    /** A service implementation that returns its name. */
+    /** A service implementation whose {@code echo} returns the given name. */
     private static final class Named extends GreetServer {
         private final String name;
 

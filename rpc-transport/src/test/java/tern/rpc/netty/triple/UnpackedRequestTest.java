@@ -31,7 +31,7 @@ class UnpackedRequestTest {
 
     private static final int BUDGET = 8 << 20;
 
-    /** More than a quarter of the budget, and therefore more than one connection may use. */
+    /** More than a quarter of the budget. A single connection may use at most a quarter. */
     private static final int TOO_MUCH = 3 << 20;
 
     @WireName("test.Texts")
