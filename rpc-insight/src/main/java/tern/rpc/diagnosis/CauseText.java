@@ -11,6 +11,9 @@ import tern.rpc.pool.PoolKind;
 /** Describes a part of the calls' extra time as a cause with its evidence and the advised change. */
 final class CauseText {
 
+    /** Precedes the holder in the name of a lock. */
+    private static final String HELD = " held in ";
+
     private final Evidence evidence;
     private final Excess excess;
     private final Map<String, PoolVerdict> pools;
@@ -51,11 +54,25 @@ final class CauseText {
                 ofNanos / 1e6,
                 excess.saves(Ranking.only(part)),
                 certainNanos / 1e6,
-                told.change(),
+                outsideOfLocks(told.change(), part),
                 facts,
                 changes.lines(part),
                 symptoms(part),
                 acquitted(part));
+    }
+
+    /** Adds to the change that no lock must be held during the operation, if other calls wait for that lock. */
+    private Change outsideOfLocks(Change change, Part part) {
+        String held = symptoms.getOrDefault(part, List.of()).stream()
+                .filter(line -> line.startsWith(Ranking.WAIT_FOR) && line.contains(HELD))
+                .map(line -> line.substring(Ranking.WAIT_FOR.length(), line.lastIndexOf(':')))
+                .findFirst()
+                .orElse(null);
+        return held == null || change.property() != null
+                ? change
+                : Change.of(
+                        change.where(),
+                        change.text() + "; not while holding a lock that other calls wait for: " + held);
     }
 
     private Told told(Part part) {

@@ -63,6 +63,9 @@ final class Ranking {
     /** The prefix of the reason if the application itself refused a web request, as in {@code status 503}. */
     static final String STATUS = "status ";
 
+    /** The prefix of a symptom: what calls wait for while a cause lasts. */
+    static final String WAIT_FOR = "calls wait for ";
+
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -98,6 +101,7 @@ final class Ranking {
         addRefused();
         passOnResults();
         mergeOperations();
+        nameRunningOperations();
         passOnLocks();
         passOnPools();
         passOnQueue();
@@ -236,11 +240,22 @@ final class Ranking {
             }
             Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
             if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos()) {
-                Part joined = Part.of(kind);
-                pour(
-                        part,
-                        leaves.of(joined) > 0 ? leaves.only(joined::equals) : operation,
-                        "calls wait for " + part.name());
+                Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
+                pour(part, known.isEmpty() ? operation : known, WAIT_FOR + part.name());
+            }
+        }
+    }
+
+    /**
+     * Gives unnamed operations the name of the slowest operation of the same kind. The operation that a running call
+     * executes gets its name only when it ends.
+     */
+    private void nameRunningOperations() {
+        for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
+            Times named = leaves.only(part -> part.kind() == kind && !part.name().isEmpty());
+            Part slowest = named.isEmpty() ? null : named.longestFirst().get(0);
+            if (slowest != null && named.of(slowest) > named.sum() / 2) {
+                leaves.add(slowest, leaves.remove(Part.of(kind)));
             }
         }
     }
@@ -259,7 +274,7 @@ final class Ranking {
             Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
                     .only(Ranking::isLeaf);
             Times done = used.only(other -> byHolders.of(other) > 0);
-            pour(part, done.isEmpty() ? byHolders : done, "calls wait for a connection of \"" + part.name() + "\"");
+            pour(part, done.isEmpty() ? byHolders : done, WAIT_FOR + "a connection of \"" + part.name() + "\"");
         }
     }
 
@@ -268,7 +283,7 @@ final class Ranking {
         Times done = leaves.only(part -> isLeaf(part) || part.kind() == Kind.POOL);
         double queued = leaves.of(Part.of(Kind.QUEUE));
         if (queued > 0 && done.sum() >= 0.1 * evidence.targetNanos()) {
-            pour(Part.of(Kind.QUEUE), done, "calls wait for a worker");
+            pour(Part.of(Kind.QUEUE), done, WAIT_FOR + "a worker");
         }
     }
 

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import shop.Orders;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
+import tern.rpc.RunningCall;
 import tern.rpc.StatusCode;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
@@ -344,6 +345,30 @@ class DiagnosticianTest {
                 .contains("SLOW HTTP PEER")
                 .doesNotContain("SLOW STATEMENT");
         assertThat(shop.diagnosis().text()).doesNotContain("ReportService.month");
+    }
+
+    @Test
+    void operationOfRunningCallsHasTheNameOfTheSlowOperation() {
+        shop.healthy(call -> call.own(2).in(Phase.HTTP, "GET carrier:80", 5));
+        Shop.Steps steps = shop.new Steps(0);
+        long started = shop.now();
+        steps.ledger.enter(Phase.HTTP);
+        for (int i = 0; i < 6; i++) {
+            shop.pass(300);
+            shop.running.clear();
+            for (int running = 0; running < 20; running++) {
+                shop.running.add(new RunningCall(
+                        Shop.PLACE,
+                        Thread.currentThread().getId(),
+                        Phase.HTTP,
+                        started,
+                        shop.now() - started,
+                        steps.ledger));
+            }
+            shop.second(100, call -> call.own(2).in(Phase.HTTP, "GET carrier:80", 300));
+        }
+
+        assertThat(shop.diagnosis().causes()).extracting(Cause::name).containsExactly("GET carrier:80");
     }
 
     @Test
