@@ -104,6 +104,11 @@ final class Operations {
         return named >= 0 ? named : usualEach(phase);
     }
 
+    /** Returns the usual time of the operation with this name; -1 if the operation is new or not known. */
+    double usualNamed(Phase phase, String name) {
+        return usual.figure(each(phase, name));
+    }
+
     /** Learns the usual duration and number of operations from calls that met the target. */
     static void learn(Usual usual, List<EndedCall> good) {
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
@@ -257,6 +262,20 @@ final class Operations {
         double least = times.stream().mapToDouble(Double::doubleValue).min().orElse(0);
         double most = times.stream().mapToDouble(Double::doubleValue).max().orElse(0);
         return times.size() > 1 && most < 1.5 * least;
+    }
+
+    /** Returns whether the other operations of this kind in bad calls take about their usual time. */
+    boolean othersAreAsUsual(Phase phase, String name) {
+        for (Map.Entry<String, Double> entry : each(phase).entrySet()) {
+            double usually = usualEach(phase, entry.getKey());
+            if (!entry.getKey().equals(name)
+                    && usually > 0
+                    && entry.getValue() > WIDE_FACTOR * usually
+                    && entry.getValue() > usually + WIDE_NANOS) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private Map<String, Double> each(Phase phase) {

@@ -43,6 +43,9 @@ final class StoreText {
      */
     private static final double CROWDED = 0.65;
 
+    /** A statement that takes this many usual times waits for something. */
+    private static final double LOCKED_FACTOR = 20;
+
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -124,6 +127,19 @@ final class StoreText {
         if (holder != null) {
             return new Told("ROW LOCK", text, Change.of(Where.CODE, holder + "; waiting: " + text + at(place)), facts);
         }
+        if (waitsForLock(text, sum.eachNanos())) {
+            facts.add("others   no other statement is slower, so this one probably waits for a lock");
+            return new Told(
+                    "ROW LOCK",
+                    text,
+                    Change.of(
+                            Where.PEER,
+                            "end the transaction that holds the row sooner: no connection of these pools holds it, so look"
+                                    + " in the database's list of locks for a session of another process; if nobody holds"
+                                    + " it, the plan of this statement" + at(place) + ": " + text
+                                    + "; no pool size helps"),
+                    facts);
+        }
         return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(text, place)), facts);
     }
 
@@ -150,6 +166,19 @@ final class StoreText {
     private boolean isLossy() {
         return evidence.machine().second() != null
                 && evidence.machine().second().retransmitShare() > 0.01;
+    }
+
+    /**
+     * Returns whether a statement that writes became many times slower at once, and no other statement is slower. A slow
+     * plan or disk also slows statements that read.
+     */
+    private boolean waitsForLock(String statement, double eachNanos) {
+        double usually = operations.usualNamed(Phase.SQL, statement);
+        return writes(statement.toLowerCase(Locale.ROOT))
+                && usually > 0
+                && eachNanos > LOCKED_FACTOR * usually
+                && 2 * eachNanos > evidence.targetNanos()
+                && operations.othersAreAsUsual(Phase.SQL, statement);
     }
 
     private static boolean writes(String statement) {

@@ -372,6 +372,27 @@ class DiagnosticianTest {
     }
 
     @Test
+    void writingStatementThatAloneBecameManyTimesSlowerWaitsForALock() {
+        shop.healthy(call -> call.in(Phase.SQL, "select stock", 3).in(Phase.SQL, "update stock", 1));
+
+        Diagnosis diagnosis =
+                shop.miss(call -> call.in(Phase.SQL, "select stock", 3).in(Phase.SQL, "update stock", 400));
+
+        assertThat(first(diagnosis).kind()).isEqualTo("ROW LOCK");
+        assertThat(first(diagnosis).change().text()).contains("session of another process").contains("update stock");
+    }
+
+    @Test
+    void writingStatementIsNotSaidToWaitForALockIfReadingStatementsAreSlowerToo() {
+        shop.healthy(call -> call.in(Phase.SQL, "select stock", 3).in(Phase.SQL, "update stock", 1));
+
+        Diagnosis diagnosis =
+                shop.miss(call -> call.in(Phase.SQL, "select stock", 90).in(Phase.SQL, "update stock", 400));
+
+        assertThat(diagnosis.causes()).extracting(Cause::kind).doesNotContain("ROW LOCK");
+    }
+
+    @Test
     void endOfTrafficIsNoMiss() {
         shop.healthy(USUAL);
         for (int i = 0; i < 3; i++) {
