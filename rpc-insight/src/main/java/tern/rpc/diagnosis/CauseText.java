@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
@@ -18,6 +19,7 @@ final class CauseText {
     private final Excess excess;
     private final Map<String, PoolVerdict> pools;
     private final Map<Part, List<String>> symptoms;
+    private final Operations operations;
     private final PoolText poolText;
     private final MachineText machineText;
     private final StoreText storeText;
@@ -32,7 +34,7 @@ final class CauseText {
         this.symptoms = symptoms;
         this.poolText = new PoolText(evidence, excess, pools);
         this.machineText = new MachineText(evidence, excess);
-        Operations operations = new Operations(excess, evidence.usual());
+        this.operations = new Operations(excess, evidence.usual());
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.remoteText = new RemoteText(evidence, excess, operations);
         this.changes = new Changes(evidence, excess, operations);
@@ -54,25 +56,41 @@ final class CauseText {
                 ofNanos / 1e6,
                 excess.saves(Ranking.only(part)),
                 certainNanos / 1e6,
-                outsideOfLocks(told.change(), part),
+                withoutHolding(told.change(), part),
                 facts,
                 changes.lines(part),
                 symptoms(part),
                 acquitted(part));
     }
 
-    /** Adds to the change that no lock must be held during the operation, if other calls wait for that lock. */
-    private Change outsideOfLocks(Change change, Part part) {
-        String held = symptoms.getOrDefault(part, List.of()).stream()
-                .filter(line -> line.startsWith(Ranking.WAIT_FOR) && line.contains(HELD))
-                .map(line -> line.substring(Ranking.WAIT_FOR.length(), line.lastIndexOf(':')))
-                .findFirst()
-                .orElse(null);
+    /** Adds to the change what must not be held during the operation, if other calls wait for it. */
+    private Change withoutHolding(Change change, Part part) {
+        String held = null;
+        for (String line : symptoms.getOrDefault(part, List.of())) {
+            String wanted = line.startsWith(Ranking.WAIT_FOR)
+                    ? line.substring(Ranking.WAIT_FOR.length(), line.lastIndexOf(':'))
+                    : "";
+            if (wanted.contains(HELD)) {
+                held = "a lock that other calls wait for: " + wanted;
+            } else if (held == null && isHeldDuring(part, wanted)) {
+                held = wanted;
+            }
+        }
         return held == null || change.property() != null
                 ? change
-                : Change.of(
-                        change.where(),
-                        change.text() + "; not while holding a lock that other calls wait for: " + held);
+                : Change.of(change.where(), change.text() + "; not while holding " + held);
+    }
+
+    /** Returns whether calls hold a connection to a database at least half as long as this other operation takes. */
+    private boolean isHeldDuring(Part part, String wanted) {
+        Phase phase = Operations.phase(part.kind());
+        if (phase == null || part.kind() == Part.Kind.SQL || part.kind() == Part.Kind.LOG) {
+            return false;
+        }
+        double each = operations.of(phase, part.name()).eachNanos();
+        return pools.values().stream()
+                .filter(pool -> pool.isDatabase() && wanted.equals("a connection of \"" + pool.name() + "\""))
+                .anyMatch(pool -> each > 0 && pool.pool().holdNanos() >= each / 2);
     }
 
     private Told told(Part part) {

@@ -34,8 +34,16 @@ final class FailurePart {
             "ConnectionRequestTimeoutException", Phase.HTTP_CONNECTION,
             "ConnectionPoolTimeoutException", Phase.HTTP_CONNECTION);
 
+    /** Part of the message of Redis clients if their pool has no free connection. */
+    private static final String NO_RESOURCE = "Could not get a resource";
+
     private static final Set<String> DATABASE = Set.of("SQLException", "DataAccessException", "PersistenceException");
-    private static final Set<String> REDIS = Set.of("JedisException", "RedisException", "RedisSystemException");
+    private static final Set<String> REDIS = Set.of(
+            "JedisException",
+            "RedisException",
+            "RedisSystemException",
+            "RedisConnectionFailureException",
+            "PoolException");
     private static final Set<String> HTTP = Set.of("RestClientException", "WebClientException", "HttpException");
 
     /**
@@ -85,7 +93,7 @@ final class FailurePart {
             return peer;
         }
         for (Throwable one : chain) {
-            Phase pool = POOL_TIMEOUTS.get(one.getClass().getSimpleName());
+            Phase pool = waitedFor(one);
             if (pool != null) {
                 Part named = longest(call, pool);
                 return named != null ? named : Account.part(pool, "");
@@ -98,6 +106,15 @@ final class FailurePart {
             }
         }
         return ofStore(call, chain);
+    }
+
+    /** Returns the phase of a wait for a connection that the exception ended; null if it ended none. */
+    private static @Nullable Phase waitedFor(Throwable failure) {
+        String message = failure.getMessage();
+        boolean exhausted = message != null && message.contains(NO_RESOURCE);
+        return exhausted && isA(failure, REDIS)
+                ? Phase.REDIS_CONNECTION
+                : POOL_TIMEOUTS.get(failure.getClass().getSimpleName());
     }
 
     private static List<Throwable> chain(Throwable failure) {
@@ -200,15 +217,18 @@ final class FailurePart {
     }
 
     private static @Nullable Phase phase(EndedCall call, List<Throwable> chain) {
-        for (Throwable one : chain) {
-            if (isA(one, DATABASE)) {
-                return call.ledger().count(Phase.SQL) > 0 ? Phase.SQL : Phase.JDBC_CONNECTION;
-            }
+        for (Throwable one :
+                chain) { // before databases, because Spring wraps exceptions of Redis in its own for databases
             if (isA(one, REDIS)) {
                 return call.ledger().count(Phase.REDIS) > 0 ? Phase.REDIS : Phase.REDIS_CONNECTION;
             }
             if (isA(one, HTTP)) {
                 return call.ledger().count(Phase.HTTP) > 0 ? Phase.HTTP : Phase.HTTP_CONNECTION;
+            }
+        }
+        for (Throwable one : chain) {
+            if (isA(one, DATABASE)) {
+                return call.ledger().count(Phase.SQL) > 0 ? Phase.SQL : Phase.JDBC_CONNECTION;
             }
             if (one instanceof RpcException) {
                 return Phase.RPC;

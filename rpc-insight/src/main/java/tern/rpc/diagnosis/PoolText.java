@@ -53,6 +53,11 @@ final class PoolText {
         }
         String name = "\"" + verdict.name() + "\"";
         String place = verdict.place() == null ? takers(verdict.pool().now().kind()) : verdict.place();
+        boolean asUsual =
+                verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE || verdict.reason() == PoolVerdict.Reason.UNKNOWN;
+        if (asUsual && verdict.pool().now().kind() == PoolKind.EXECUTOR) {
+            return executor(verdict);
+        }
         return switch (verdict.reason()) {
             case LEAKED ->
                 new Told(
@@ -292,37 +297,54 @@ final class PoolText {
             if (pool.kind() != PoolKind.EXECUTOR || !(full || since.refused() > 0)) {
                 continue;
             }
-            double takings = since.taken() / evidence.seconds();
-            double hold = verdict.pool().holdNanos();
-            List<String> facts = new ArrayList<>();
-            facts.add("threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting() + " tasks wait");
-            facts.addAll(verdict.facts());
-            int wanted = hold < 0
-                    ? -1
-                    : QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
-            double usual = verdict.pool().usualHoldNanos();
-            boolean slower = usual > 0 && hold > 1.5 * usual;
-            boolean fits = !slower && hold <= evidence.targetNanos();
-            Change change = fits ? executor(pool, wanted) : null;
-            if (change == null && fits && wanted > pool.max()) {
-                change = moreThreads(pool, wanted);
-            }
-            return new Told(
-                    slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL",
-                    pool.name(),
-                    change != null
-                            ? change
-                            : Change.of(
-                                    Where.CODE,
-                                    hold < 0
-                                            ? "all threads of \"" + pool.name() + "\" are busy"
-                                                    + mostly(pool.name()) + ": no tasks that wait there, or an"
-                                                    + " executor of their own for them"
-                                            : "the tasks of \"" + pool.name() + "\" take " + CauseText.millis(hold)
-                                                    + " ms each" + mostly(pool.name())
-                                                    + "; no number of threads meets the target"),
-                    facts);
+            return executor(verdict);
         }
         return null;
+    }
+
+    /** Describes the cause if the tasks of this executor wait for a thread. */
+    private Told executor(PoolVerdict verdict) {
+        PoolSnapshot pool = verdict.pool().now();
+        PoolSnapshot since = verdict.pool().since();
+        double takings = since.taken() / evidence.seconds();
+        double hold = verdict.pool().holdNanos();
+        List<String> facts = new ArrayList<>();
+        facts.add("threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting() + " tasks wait");
+        facts.addAll(verdict.facts());
+        double usual = verdict.pool().usualHoldNanos();
+        boolean slower = usual > 0 && hold > 1.5 * usual;
+        return new Told(
+                slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL", pool.name(), change(pool, takings, hold, slower), facts);
+    }
+
+    /**
+     * @param takings the number of tasks that were started per second
+     * @param hold the mean duration of a task in nanoseconds; negative if unknown
+     * @param slower whether tasks take longer than usual
+     */
+    private Change change(PoolSnapshot pool, double takings, double hold, boolean slower) {
+        String name = "\"" + pool.name() + "\"";
+        if (hold < 0) {
+            return Change.of(
+                    Where.CODE,
+                    "all threads of " + name + " are busy" + mostly(pool.name())
+                            + ": no tasks that wait there, or an executor of their own for them");
+        }
+        String tasks = "the tasks of " + name + " take " + CauseText.millis(hold) + " ms each" + mostly(pool.name());
+        if (hold > evidence.targetNanos()) {
+            return Change.of(Where.CODE, tasks + "; no number of threads meets the target");
+        }
+        int wanted = QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
+        if (slower) {
+            String more = wanted > pool.max() && !evidence.machine().isFull()
+                    ? ", or " + wanted + " threads in place of " + pool.max()
+                    : "";
+            return Change.of(Where.CODE, "an executor of its own for the long tasks" + more + ": " + tasks);
+        }
+        Change change = executor(pool, wanted);
+        if (change == null && wanted > pool.max()) {
+            change = moreThreads(pool, wanted);
+        }
+        return change == null ? Change.of(Where.CODE, tasks + "; no number of threads meets the target") : change;
     }
 }

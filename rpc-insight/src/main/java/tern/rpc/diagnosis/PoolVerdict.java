@@ -239,6 +239,11 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         return pool.now().name();
     }
 
+    /** Returns whether connections were not returned, or are held outside of calls. */
+    boolean isHeld() {
+        return reason == Reason.LEAKED || reason == Reason.HELD_BY_OTHERS;
+    }
+
     boolean isDatabase() {
         return pool.now().kind() == PoolKind.JDBC;
     }

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
 
 /**
  * Ranks the causes of a miss by the time that they cost late or failed calls. The time of a wait is assigned to the
@@ -49,6 +50,9 @@ final class Ranking {
     /** A kind of operations is considered slower if it takes at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
+    /** A Redis command that takes this time makes other commands wait noticeably. */
+    private static final double STOPPED_NANOS = 10e6;
+
     /** The number of calls is considered a burst if it is at least this many times the usual number. */
     private static final double BURST = 4;
 
@@ -72,6 +76,7 @@ final class Ranking {
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final Times leaves = new Times();
     private final Map<Part, List<String>> symptoms = new HashMap<>();
+    private boolean redisStands; // whether one command stops Redis and has the time of the others
 
     Ranking(Evidence evidence, long now) {
         this.evidence = evidence;
@@ -100,6 +105,7 @@ final class Ranking {
         leaves.addAll(excess.times, 1);
         addRefused();
         passOnResults();
+        passOnRedis();
         mergeOperations();
         nameRunningOperations();
         passOnLocks();
@@ -208,12 +214,50 @@ final class Ranking {
         }
     }
 
+    /** Returns whether the command stops Redis. One that is usually short is itself a victim of a slow server. */
+    private boolean stopsRedis(Part part) {
+        if (part.kind() != Kind.REDIS || !StoreText.stopsServer(part.name())) {
+            return false;
+        }
+        double usually = operations.usualNamed(Phase.REDIS, part.name());
+        return operations.of(Phase.REDIS, part.name()).eachNanos() >= STOPPED_NANOS
+                && (usually < 0 || usually >= STOPPED_NANOS);
+    }
+
+    /**
+     * Assigns the time of Redis commands, and the wait for connections to Redis, to a command that stops the server
+     * while it runs. Redis executes one command after another.
+     */
+    private void passOnRedis() {
+        Part command = leaves.longestFirst().stream()
+                .filter(this::stopsRedis)
+                .findFirst()
+                .orElse(null);
+        if (command == null) {
+            return;
+        }
+        redisStands = true;
+        for (Part part : leaves.longestFirst()) {
+            PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+            boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
+            if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !StoreText.stopsServer(part.name()))) {
+                pour(
+                        part,
+                        leaves.only(command::equals),
+                        WAIT_FOR + (waits ? "a connection of \"" + part.name() + "\"" : part.name()));
+            }
+        }
+    }
+
     /**
      * Merges the operations of one kind in two cases: all of them became slower, so that their server is the cause, or
      * there are many short operations and none takes most of the time.
      */
     private void mergeOperations() {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
+            if (kind == Kind.REDIS && redisStands) {
+                continue;
+            }
             double sum = leaves.sum(kind);
             boolean oneOfMany =
                     leaves.longestFirst().stream().anyMatch(part -> part.kind() == kind && leaves.of(part) > sum / 2);
@@ -252,7 +296,8 @@ final class Ranking {
      */
     private void nameRunningOperations() {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
-            Times named = leaves.only(part -> part.kind() == kind && !part.name().isEmpty());
+            Times named =
+                    leaves.only(part -> part.kind() == kind && !part.name().isEmpty());
             Part slowest = named.isEmpty() ? null : named.longestFirst().get(0);
             if (slowest != null && named.of(slowest) > named.sum() / 2) {
                 leaves.add(slowest, leaves.remove(Part.of(kind)));
@@ -267,7 +312,9 @@ final class Ranking {
     private void passOnPools() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-            if (verdict == null || verdict.reason() != PoolVerdict.Reason.SLOW_TO_USE) {
+            if (verdict == null
+                    || verdict.reason() != PoolVerdict.Reason.SLOW_TO_USE
+                    || verdict.pool().now().kind() == PoolKind.EXECUTOR) { // its tasks occupy it, not these calls
                 continue;
             }
             Times used = leaves.only(other -> isLeaf(other) && other.kind() != Kind.FAILURE);

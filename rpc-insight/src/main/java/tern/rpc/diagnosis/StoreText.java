@@ -43,6 +43,10 @@ final class StoreText {
      */
     private static final double CROWDED = 0.65;
 
+    /** Commands of Redis whose time grows with the data or with the script. Redis executes one command at a time. */
+    private static final Set<String> STOPPING =
+            Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
+
     /** A statement that takes this many usual times waits for something. */
     private static final double LOCKED_FACTOR = 20;
 
@@ -251,6 +255,11 @@ final class StoreText {
             }
         }
         return false;
+    }
+
+    /** Returns whether the command with this name keeps the Redis server from executing others for a long time. */
+    static boolean stopsServer(String command) {
+        return STOPPING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }
 
     Told command(Part part) {

@@ -379,7 +379,9 @@ class DiagnosticianTest {
                 shop.miss(call -> call.in(Phase.SQL, "select stock", 3).in(Phase.SQL, "update stock", 400));
 
         assertThat(first(diagnosis).kind()).isEqualTo("ROW LOCK");
-        assertThat(first(diagnosis).change().text()).contains("session of another process").contains("update stock");
+        assertThat(first(diagnosis).change().text())
+                .contains("session of another process")
+                .contains("update stock");
     }
 
     @Test
