@@ -98,12 +98,16 @@ final class CodeText {
         if (failing == null) {
             return code("CODE SLEEPS", part.name(), "no sleep in " + shown, line);
         }
-        return code(
-                "CODE SLEEPS",
-                part.name(),
-                "see why " + failing + " fails; the code sleeps before it tries again, in " + shown
-                        + ": no sleep within a call",
-                line);
+        List<String> facts = new ArrayList<>();
+        facts.add("sleeps   " + shown);
+        return new Told(
+                "PEER FAILS",
+                failing,
+                Change.of(
+                        Where.PEER,
+                        "see why " + failing + " fails; the code sleeps before it tries again, in " + shown
+                                + ": no sleep within a call"),
+                facts);
     }
 
     private Told lock(Part part, String shown, @Nullable StackTraceElement line) {

@@ -34,7 +34,7 @@ final class Operations {
     /** If a call runs at least this many operations, their number is the cause, not their duration. */
     static final int MANY = 8;
 
-    private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d)\\)$");
+    private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d|failed)\\)$");
 
     private final Excess excess;
     private final Usual usual;

@@ -394,6 +394,88 @@ class DiagnosticianTest {
         assertThat(diagnosis.causes()).extracting(Cause::kind).doesNotContain("ROW LOCK");
     }
 
+    /** Has the simple name of the exception that Jedis throws if its pool is exhausted. */
+    private static final class JedisException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        JedisException(String message) {
+            super(message);
+        }
+    }
+
+    /** Has the simple name of the exception in which Spring wraps those of Redis clients. */
+    private static final class DataAccessException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        DataAccessException(Throwable cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+
+    @Test
+    void exhaustedPoolOfRedisIsNotAFailureOfADatabase() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            new DataAccessException(new JedisException("Could not get a resource from the pool")),
+                            steps -> steps.in(Phase.REDIS_CONNECTION, "jedis", 200));
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isNotEqualTo("PEER FAILS");
+        assertThat(first(shop.diagnosis()).name()).isEqualTo("jedis");
+    }
+
+    @Test
+    void commandThatStopsRedisHasTheTimeOfTheOtherCommands() {
+        shop.healthy(USUAL);
+
+        Diagnosis miss = shop.miss(call -> call.own(2)
+                .in(Phase.REDIS_CONNECTION, "jedis", 40)
+                .in(Phase.REDIS, "GET user:*", 85)
+                .in(Phase.REDIS, "KEYS session:*", 80));
+
+        assertThat(first(miss).kind()).isEqualTo("SLOW REDIS COMMAND");
+        assertThat(first(miss).name()).isEqualTo("KEYS session:*");
+        assertThat(first(miss).change().text()).contains("SCAN");
+        assertThat(miss.text()).contains("calls wait for GET user:*");
+    }
+
+    @Test
+    void tasksThatOccupyAnExecutorAreTheCauseAndNotTheCallsThatWaitForIt() {
+        long[] tasks = new long[1];
+        long[] held = new long[1];
+        shop.pools.add(() -> PoolSnapshot.builder("mail", PoolKind.EXECUTOR, 3)
+                .now(3, 0, 8)
+                .counts(tasks[0], 0)
+                .sums(Duration.ZERO, Duration.ofMillis(held[0]))
+                .settings(List.of())
+                .build());
+        for (int i = 0; i < 90; i++) {
+            tasks[0] += 10;
+            held[0] += 10 * 5;
+            shop.second(100, USUAL);
+        }
+        for (int i = 0; i < 6; i++) {
+            tasks[0] += 30;
+            held[0] += 30 * 80;
+            shop.second(100, call -> {
+                USUAL.accept(call);
+                call.in(Phase.EXECUTOR, "mail", 300).own(20);
+            });
+        }
+
+        Cause first = first(shop.diagnosis());
+        assertThat(first.kind()).isEqualTo("SLOW TASKS");
+        assertThat(first.name()).isEqualTo("mail");
+        assertThat(first.change().text()).startsWith("an executor of its own for the long tasks, or");
+    }
+
     @Test
     void endOfTrafficIsNoMiss() {
         shop.healthy(USUAL);

@@ -74,6 +74,9 @@ final class HttpExchanges {
             ClassicHttpResponse response = chain.proceed(request, scope);
             name = HttpName.of(name, response.getCode());
             return response;
+        } catch (IOException | HttpException | RuntimeException e) {
+            name = HttpName.of(name, e);
+            throw e;
         } finally {
             if (first) {
                 borrowings.returned(takenAt);

@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure.pool;
 
+import java.io.InterruptedIOException;
 import java.net.URI;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -32,5 +33,20 @@ final class HttpName {
      */
     static String of(String name, int status) {
         return status >= 500 || status == 429 ? name + " (" + status + ")" : name;
+    }
+
+    /**
+     * Returns the name for an exchange that ended with an exception, such as {@code GET stock:8080 (failed)}. An
+     * exchange that took too long keeps its name, because it was slow and did not fail.
+     */
+    static String of(String name, Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof InterruptedException
+                    || cause instanceof InterruptedIOException
+                    || cause.getClass().getSimpleName().contains("Timeout")) {
+                return name;
+            }
+        }
+        return name + " (failed)";
     }
 }

@@ -44,6 +44,9 @@ final class WatchedHttpClient extends HttpClient {
             HttpResponse<T> response = client.send(request, handler);
             name = HttpName.of(name, response.statusCode());
             return response;
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            name = HttpName.of(name, e);
+            throw e;
         } finally {
             ledger.leave(outer, name);
         }
@@ -69,7 +72,11 @@ final class WatchedHttpClient extends HttpClient {
             answer.whenComplete((response, failure) -> ledger.endedElsewhere(
                     Phase.HTTP,
                     System.nanoTime() - begun,
-                    response instanceof HttpResponse<?> answered ? HttpName.of(name, answered.statusCode()) : name));
+                    failure != null
+                            ? HttpName.of(name, failure)
+                            : response instanceof HttpResponse<?> answered
+                                    ? HttpName.of(name, answered.statusCode())
+                                    : name));
         }
         return answer;
     }

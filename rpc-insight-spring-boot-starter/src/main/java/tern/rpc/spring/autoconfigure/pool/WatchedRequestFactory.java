@@ -58,6 +58,9 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
                 ClientHttpResponse response = request.execute();
                 name = HttpName.of(name, response.getStatusCode().value());
                 return new Response(response, name);
+            } catch (IOException | RuntimeException e) {
+                name = HttpName.of(name, e);
+                throw e;
             } finally {
                 if (ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION) == before) {
                     ledger.add(Phase.HTTP, 0);
