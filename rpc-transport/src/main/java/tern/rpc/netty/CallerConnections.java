@@ -23,12 +23,12 @@ final class CallerConnections implements CallerConnection.Owner {
     /** Maximum time between a call's deadline and its failure. */
     private static final long SWEEP_MILLIS = 20;
 
-    /** Interval of the checks that find idle connections closed by the server. */
+    /** Interval of the checks that find idle connections which the server has closed. */
     private static final long LOOK_MILLIS = 1_000;
 
     /**
-     * A connection that was used within this time is reused without a check. The check costs a noticeable part of a
-     * call's time.
+     * A connection that was used within this time is reused without a check. The check takes a noticeable part of the
+     * duration of a call.
      */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -49,7 +49,7 @@ final class CallerConnections implements CallerConnection.Owner {
         /**
          * Called when a connection has ended.
          *
-         * @param unreachable the reason why the server was not reached; null if it was reached
+         * @param unreachable the reason why the server was not reached; null if the server was reached
          */
         void gone(@Nullable String unreachable);
     }
@@ -59,7 +59,8 @@ final class CallerConnections implements CallerConnection.Owner {
     private final CallerExchanges exchanges;
     private final EventLoops loops;
     private final Owner owner;
-    private final Deque<CallerConnection> idle = new ConcurrentLinkedDeque<>(); // most recently used first
+    // the idle connections, most recently used first
+    private final Deque<CallerConnection> idle = new ConcurrentLinkedDeque<>();
     private final Set<CallerConnection> all = ConcurrentHashMap.newKeySet();
     private final AtomicLong lateAnswers = new AtomicLong();
     private final AtomicBoolean sweeping = new AtomicBoolean();
@@ -181,7 +182,9 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            sweepLater(); // a call that began meanwhile may rely on this sweep
+            // a call that began meanwhile may rely on this sweep to fail at its deadline, so the next sweep is
+            // scheduled
+            sweepLater();
         }
     }
 
@@ -216,7 +219,8 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         looking.set(false);
         if (closed) {
-            closeAll("the client is closed"); // closes the connections that were in use when the client was closed
+            // a call may have used some connections while the client was closed; these are closed now
+            closeAll("the client is closed");
         } else if (!idle.isEmpty()) {
             lookLater();
         }

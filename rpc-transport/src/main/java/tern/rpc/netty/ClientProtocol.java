@@ -26,7 +26,10 @@ public interface ClientProtocol {
      */
     void prepareReference(ServiceDescriptor service);
 
-    /** The protocol names that the client offers to a TLS server by ALPN, such as {@code h2}; empty to offer none. */
+    /**
+     * The protocol names that the client offers to a TLS server in ALPN negotiation, such as {@code h2}; empty to offer
+     * none.
+     */
     default List<String> applicationProtocols() {
         return List.of();
     }
@@ -101,7 +104,7 @@ public interface ClientProtocol {
         return false;
     }
 
-    /** How long to wait for the answer to a heartbeat while no call waits for an answer. */
+    /** Returns the time limit for the answer to a heartbeat while no call waits for an answer. */
     default Duration idlePatience(ClientTransportSettings settings) {
         return settings.heartbeat().multipliedBy(2);
     }

@@ -103,8 +103,8 @@ public record ServerTransportSettings(
     }
 
     /**
-     * The memory for headers of open requests, of all connections together, in bytes: a quarter of
-     * {@link #maxInboundBytes}.
+     * The memory for the headers of open requests on all connections together, in bytes: a quarter of {@link
+     * #maxInboundBytes}.
      */
     long maxHeadBytes() {
         return maxInboundBytes / 4;
@@ -185,7 +185,7 @@ public record ServerTransportSettings(
 
     /**
      * @param tls supplies keys and trusted certificates, and is called for every new connection; null for no TLS
-     * @param alsoClearText whether clients without TLS are accepted too, for the time of a migration to TLS
+     * @param alsoClearText whether clients without TLS are accepted too, as is necessary during a migration to TLS
      */
     public ServerTransportSettings withTls(@Nullable Supplier<Tls> tls, boolean alsoClearText) {
         return with(draft -> {

@@ -35,7 +35,7 @@ final class SlowReaders {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
-    /** The time between two successive checks, whose counters are compared. */
+    /** The time between two successive checks. Each check compares the counters with those of the previous check. */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
     /** A client that reads at least this number of bytes between two checks is not slow. */
@@ -62,7 +62,7 @@ final class SlowReaders {
         void giveUp();
     }
 
-    /** The counters of a connection at the time of one check. */
+    /** The counters of a connection at the time of a check. */
     record Look(long unsent, long taken) {
         static Look at(Open connection) {
             return new Look(connection.unsentBytes(), connection.takenBytes());
@@ -120,21 +120,23 @@ final class SlowReaders {
                 warning = close(tooMany + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
             }
         }
-        warning.run(); // logs without the lock, because a log may be slow
+        warning.run(); // the warning is logged after the lock is released, because a log may be slow
     }
 
     private void look() {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // also after an exception; otherwise no further check would be scheduled
+        } finally { // this also runs after an exception; otherwise no further check would be scheduled
             if (!again) {
                 last = Map.of();
                 looking.set(false);
             }
         }
         if (!again && unsent.used() > unsent.manyBytes()) {
-            queued(); // other threads may have queued answers without scheduling a check
+            // between the check and the reset of the flag, other threads may have queued answers without scheduling a
+            // check
+            queued();
         }
     }
 
@@ -158,7 +160,7 @@ final class SlowReaders {
     }
 
     /**
-     * Closes connections.
+     * Closes connections that fulfil the condition, until the given number of bytes is released.
      *
      * @return an action that logs a warning if connections were closed
      */
@@ -212,7 +214,7 @@ final class SlowReaders {
         return chosen;
     }
 
-    /** A connection with the number of its unread bytes at the time of a check. */
+    /** A connection and the number of its unread bytes at the time of a check. */
     private record Holder(Open connection, long bytes) {}
 
     /** The connections from one address. */

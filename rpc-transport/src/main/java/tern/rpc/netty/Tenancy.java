@@ -37,7 +37,8 @@ final class Tenancy {
     private final Object connection;
     private final InetAddress network;
     private final Share ofNetwork;
-    private @Nullable Share ofConnection; // created by the first call that is charged to the connection
+    // the connection's own share; created by the first call for which the connection is the tenant
+    private @Nullable Share ofConnection;
     private @Nullable Share ofName;
     private @Nullable String name;
 
@@ -58,7 +59,8 @@ final class Tenancy {
         try {
             return InetAddress.getByAddress(bytes);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // cannot occur, because sixteen bytes are always a valid address
+            // this exception cannot occur, because sixteen bytes are always a valid address
+            throw new IllegalStateException(e);
         }
     }
 
@@ -66,13 +68,16 @@ final class Tenancy {
         return network;
     }
 
-    /** Called at most once, when the TLS handshake has shown the subject of the client's certificate. */
+    /**
+     * Sets the tenant's name. Called at most once, when the TLS handshake has shown the subject of the client's
+     * certificate.
+     */
     void named(Principal principal) {
         name = principal.getName();
         ofName = all.names.join(name);
     }
 
-    /** Returns the share to which a new call is charged. */
+    /** Returns the share that counts a new call. */
     Share share() {
         Share named = ofName;
         if (named != null) {

@@ -51,7 +51,8 @@ final class DubboServerCall extends NettyServerCall {
     private final DubboProtocol protocol;
     private final int flags;
     private final long id;
-    private volatile @Nullable ByteBuf body; // read and cleared through BODY
+    // the undecoded body of the request; read and cleared atomically through BODY
+    private volatile @Nullable ByteBuf body;
     private final int countedBytes;
     private volatile boolean takesAttachments;
 
@@ -144,8 +145,8 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     /**
-     * Whether the answer must not be sent, because its caller reads too slowly while unread answers fill the memory.
-     * The caller then receives an error.
+     * Whether the answer must not be sent, because the caller reads too slowly while unread answers fill the memory. If
+     * true, this method has sent an error instead of the answer.
      */
     private boolean isRefused() {
         String refusal = connection().refusesAnswer();
@@ -165,7 +166,7 @@ final class DubboServerCall extends NettyServerCall {
         }
     }
 
-    /** Answers a request that is refused before it becomes a call. */
+    /** Sends an error for a request that is refused before it becomes a call. */
     void refuse(RpcException failure) {
         discardRequest();
         answerFailure(failure, new Metadata());
@@ -217,7 +218,7 @@ final class DubboServerCall extends NettyServerCall {
             enqueue(DubboStatus.OK, content);
         } catch (MessageTooLargeException e) {
             sendText(DubboStatus.SERIALIZATION_ERROR, "the answer cannot be sent: " + e.getMessage());
-        } catch (RpcException e) { // too many other threads are encoding large answers
+        } catch (RpcException e) { // too many other threads are encoding large answers, so this answer fails
             answerFailure(e, new Metadata());
         } catch (Throwable e) {
             Thrown.log(e, shown -> LOG.warn("An answer cannot be written", shown));

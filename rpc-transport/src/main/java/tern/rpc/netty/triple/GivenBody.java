@@ -42,6 +42,6 @@ final class GivenBody implements BodyReader {
 
     @Override
     public void close() {
-        // holds no bytes
+        // this reader holds no bytes
     }
 }

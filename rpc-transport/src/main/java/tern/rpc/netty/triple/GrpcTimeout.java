@@ -48,8 +48,8 @@ final class GrpcTimeout {
     }
 
     /**
-     * Rounds the time down by less than a thousandth. Successive calls with the same deadline then have the same text,
-     * such as 2999 milliseconds for three seconds.
+     * Rounds the time down by less than a thousandth. Successive calls with the same deadline then have the same header
+     * value, such as 2999 milliseconds for three seconds.
      */
     static long rounded(long nanos) {
         long grain = 1;
@@ -74,7 +74,8 @@ final class GrpcTimeout {
         if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
-        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // sufficient for every long value
+        // minutes with at most eight digits exceed 190 years, so this unit suffices for every long value
+        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M');
     }
 
     private static AsciiString text(long amount, char unit) {

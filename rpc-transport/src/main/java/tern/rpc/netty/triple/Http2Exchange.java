@@ -22,7 +22,8 @@ final class Http2Exchange extends HttpExchange {
     private final Http2Stream stream;
 
     /**
-     * The size at which the headers of the request are counted in the memory for headers, in bytes. Event loop only.
+     * The number of bytes for the request headers that the server has counted in the memory for headers. Event loop
+     * only.
      */
     private int headBytes;
 
@@ -30,8 +31,8 @@ final class Http2Exchange extends HttpExchange {
     private int held;
 
     /**
-     * The messages that the current pass over the write queue has found; null before the first message.
-     * {@link #writeGathered} writes them at the end of the pass. Event loop only.
+     * The messages found during the current pass over the write queue; null before the first message. {@link
+     * #writeGathered} writes them at the end of the pass. Event loop only.
      */
     private @Nullable GatheredMessages gathered;
 
@@ -68,7 +69,8 @@ final class Http2Exchange extends HttpExchange {
 
     @Override
     void consumed(int bytes) {
-        int framed = Math.min(bytes, held); // bytes that arrived before the upgrade to HTTP/2 occupy no window
+        // bytes that arrived before the upgrade to HTTP/2 do not occupy a flow-control window
+        int framed = Math.min(bytes, held);
         held -= framed;
         if (framed > 0) {
             handler.consumed(stream, framed);
@@ -80,7 +82,7 @@ final class Http2Exchange extends HttpExchange {
         headBytes = bytes;
     }
 
-    /** Called when the stream has ended. Returns the window of unread bytes to the connection. */
+    /** Called when the stream has ended. Returns the unread bytes to the flow-control window of the connection. */
     void closed() {
         if (held > 0) {
             consumed(held);
@@ -96,8 +98,8 @@ final class Http2Exchange extends HttpExchange {
     }
 
     /**
-     * Whether a reset by the client at this moment is counted as part of a flood, because the method has not started
-     * and no answer was sent.
+     * Whether the server counts a reset of this stream towards the limit for resets. This is so while the method has
+     * not started and no part of the answer was sent.
      */
     boolean countsAsReset() {
         Call open = call();

@@ -90,7 +90,7 @@ final class Http2Limits {
         }
     }
 
-    /** Counts a frame that transmits no part of a call. */
+    /** Counts a frame that transmits no part of a call, such as SETTINGS or PING. */
     void controlFrame(long now) throws Http2Exception {
         window(now);
         if (++controlFrames > MAX_CONTROL_FRAMES) {
@@ -107,7 +107,7 @@ final class Http2Limits {
     }
 
     /**
-     * Called for each received HEADERS or DATA frame.
+     * Called for each received HEADERS or DATA frame. Limits the number of consecutive empty DATA frames.
      *
      * @param something false for a DATA frame that is empty and does not end its stream
      */
@@ -119,13 +119,19 @@ final class Http2Limits {
         }
     }
 
-    /** Called when headers or data were transmitted in either direction. */
+    /**
+     * Called when headers or data were transmitted in either direction. Resets the count of control frames and the
+     * strikes for pings.
+     */
     void moved() {
         controlFrames = 0;
         strikes = 0;
     }
 
-    /** Called when DATA frames of a message are being sent. */
+    /**
+     * Called when DATA frames of a message are being sent. Each frame permits {@link #CONTROL_FRAMES_PER_DATA} control
+     * frames.
+     */
     void dataSent(int frames) {
         controlFrames = (int) Math.max(0, controlFrames - (long) frames * CONTROL_FRAMES_PER_DATA);
         strikes = 0;

@@ -111,7 +111,8 @@ final class HttpDispatcher implements HttpRequests {
             return form.call(exchange, connection.services());
         }
         if (connectUnsaid) {
-            JsonForm.timeoutNanos(exchange.head()); // the timeout headers must be valid for both protocols
+            // Connect may be rejected later in favor of JSON, so the timeout headers must be valid for both protocols.
+            JsonForm.timeoutNanos(exchange.head());
         }
         HttpCall call;
         try {
@@ -121,7 +122,8 @@ final class HttpDispatcher implements HttpRequests {
             hidden(call).set(e, form);
         }
         if (connectUnsaid) {
-            // the protocol was selected by looking up the method, so the protocol of the answer might reveal the method
+            // the dispatcher looked up the method to select this protocol, so an error in its format could reveal the
+            // method
             hidden(call).refusesStrangersLike(json);
         }
         return call;
@@ -178,7 +180,7 @@ final class HttpDispatcher implements HttpRequests {
         Http2Headers head = exchange.head();
         ConnectQuery query = ConnectGetForm.queryOf(head);
         if (query != null) {
-            return query.isMarked() ? connectGet : json; // checked again when the caller is authenticated
+            return query.isMarked() ? connectGet : json; // the query is checked again when the caller is authenticated
         }
         AsciiString type = HeadFields.mediaType(head);
         HttpForm form = posted.get(type);
@@ -220,7 +222,10 @@ final class HttpDispatcher implements HttpRequests {
         return form;
     }
 
-    /** Answers in plain text, because Connect clients would treat an error in JSON as the error of a call. */
+    /**
+     * Refuses a content type in plain text, because Connect clients would take a JSON error body for the result of the
+     * call.
+     */
     private void unsupported(HttpExchange exchange, AsciiString type) {
         PlainAnswer.send(
                 exchange,

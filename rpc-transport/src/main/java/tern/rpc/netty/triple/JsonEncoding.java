@@ -82,7 +82,7 @@ final class JsonEncoding implements CallEncoding {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             throw tooLarge
                     ? WholeBody.tooLarge(e.status().description())
-                    : e; // e means that the server currently has no memory for the message
+                    : e; // this exception means that the server currently has no memory for the message
         }
     }
 
@@ -111,7 +111,7 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        // checks the headers now, so that the call fails here instead of at its end
+        // the headers are checked here, so that the call fails now instead of at its end
         TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }
@@ -173,8 +173,8 @@ final class JsonEncoding implements CallEncoding {
     // ---- failures
 
     /**
-     * Returns the failure that the caller receives. Only exceptions that callers know keep their message, because other
-     * messages might reveal internals.
+     * Returns the failure that the caller receives. Only exceptions of types that callers know keep their message,
+     * because other messages might reveal internals.
      */
     @Override
     public Throwable told(Throwable failure) {

@@ -10,9 +10,9 @@ import tern.rpc.MethodDescriptor;
 /** The formats of the answers of JSON calls (docs/wire-protocol.md 4.4). */
 enum JsonFormat {
     JSON("application/json", "application/json", Object.class),
-    /** Plain text, on request, for methods with a text result. */
+    /** Plain text, if the caller asks for it, for methods whose result is a string. */
     TEXT("text/plain", "text/plain; charset=utf-8", String.class),
-    /** Raw bytes, on request, for methods that return a byte array. */
+    /** Raw bytes, if the caller asks for them, for methods whose result is a byte array. */
     BYTES("application/octet-stream", "application/octet-stream", byte[].class);
 
     private static final JsonFormat[] ALL = values();
@@ -37,8 +37,9 @@ enum JsonFormat {
     }
 
     /**
-     * Chooses the first possible format in the {@code accept} header. If that header does not decide, uses the given
-     * suggestions, which come from the path, the query and the request's content type.
+     * Chooses the first format in the {@code accept} header in which the method's result can be sent. If that header
+     * selects no format, uses the given suggestions, which come from the path, the query and the request's content
+     * type.
      *
      * @throws HttpRefusal with status 415 if no format is possible
      */

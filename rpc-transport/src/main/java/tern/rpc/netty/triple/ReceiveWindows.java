@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The flow-control windows in which one connection receives data (RFC 9113, 5.2). A message that the application has
- * not requested yet occupies the window of its stream and the window of the connection. Without countermeasures, one
- * unread stream could fill the window of the connection and block all other streams.
+ * not requested yet occupies the window of its stream and the window of the connection. Without countermeasures, the
+ * unread messages of one stream could fill the window of the connection and block all other streams.
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
  * read. The number of unread bytes of a connection is therefore limited: up to {@link #CONNECTION_BYTES} may arrive
- * before the acknowledgement, and afterwards each further stream adds at most its small window, up to
- * {@link #MAX_CONNECTION_BYTES} in total.
+ * before the acknowledgement, and afterwards each further stream adds at most its small window, up to {@link
+ * #MAX_CONNECTION_BYTES} in total.
  *
  * <p>Event loop only.
  */

@@ -29,8 +29,8 @@ public final class TripleClientProtocol implements ClientProtocol {
     public static final String NAME = "tri";
 
     /**
-     * If a server does not answer a ping within this time, the connection is closed. It is the default of gRPC's
-     * keep-alive.
+     * If a server does not answer a ping within this time, the connection is closed. The value is the default
+     * keep-alive timeout in gRPC.
      */
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
 
@@ -145,7 +145,7 @@ public final class TripleClientProtocol implements ClientProtocol {
         return PING_TIMEOUT;
     }
 
-    /** A write command whose bytes are not counted in the write queue. */
+    /** A write command whose bytes the write queue does not count. */
     private abstract static class Command extends WriteCommand {
 
         abstract void run(Http2ClientHandler handler);

@@ -5,8 +5,9 @@ import tern.rpc.serialization.ProtoReader;
 
 /**
  * The messages {@code google.protobuf.Value} and {@code ListValue} (google/protobuf/struct.proto). Callers that know a
- * Java interface only from server reflection send arguments in these messages: a single parameter as a Value, none or
- * several as a ListValue. This class converts the messages to JSON and back without protobuf's classes. Stateless.
+ * Java interface only from server reflection send arguments in these messages: a single argument as a Value, and no
+ * arguments or several arguments as a ListValue. This class converts the messages to JSON and back without protobuf's
+ * classes. Stateless.
  */
 final class ValueMessages {
 
@@ -57,7 +58,10 @@ final class ValueMessages {
         return bytes[offset] == (ELEMENT << 3 | ProtoReader.BYTES) && isElement(bytes, offset + 1, offset + length);
     }
 
-    /** Whether the length at this position can be that of a Value: it is 0, or a tag of a Value comes next. */
+    /**
+     * Whether the length at this position can be the length of a Value: the length is 0, or the tag of a Value field
+     * follows it.
+     */
     private static boolean isElement(byte[] bytes, int from, int end) {
         int at = from;
         while (at < end && bytes[at] < 0) {
@@ -92,7 +96,7 @@ final class ValueMessages {
 
     /**
      * Converts JSON to a Value. A number that a double cannot represent exactly, such as a large {@code long}, is
-     * converted to text, as protobuf's JSON does with 64-bit integers.
+     * converted to a string, as protobuf's JSON does with 64-bit integers.
      *
      * @throws tern.rpc.serialization.SerializationException if the bytes are not JSON or their nesting is too deep
      */
