@@ -8,7 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests which connection may complete its message when the memory for requests is used up. */
+/** Tests which connection may complete its message, one at a time, when the memory for requests is used up. */
 @Timeout(60)
 class InboundTurnTest {
 
@@ -54,8 +54,8 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests that an account gets the turn if the turn becomes free after the account has tried to get it and before the
-     * account waits for it.
+     * Tests an account that may not complete its message when it asks. Before the account is queued, the other account
+     * finishes. The queued account must then be permitted to continue.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {
@@ -76,7 +76,7 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        channel.runPendingTasks(); // would not return if the account tried again and again
+        channel.runPendingTasks(); // this call would not return if the account checked the budget again and again
 
         assertThat(holder.isPaused()).isTrue();
         holder.kept(-MESSAGE);

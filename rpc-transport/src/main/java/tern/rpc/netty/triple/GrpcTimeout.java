@@ -74,7 +74,7 @@ final class GrpcTimeout {
         if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
-        // minutes with at most eight digits exceed 190 years, so this unit suffices for every long value
+        // in minutes, times of up to 190 years have at most eight digits
         return text(TimeUnit.SECONDS.toMinutes(seconds), 'M');
     }
 

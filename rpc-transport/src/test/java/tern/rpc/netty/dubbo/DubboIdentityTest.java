@@ -60,8 +60,8 @@ class DubboIdentityTest extends IdentityContractTest {
     }
 
     /**
-     * Tests that a call to the health service, which needs no token, cannot reach another service by using the name of
-     * that service as its path.
+     * Tests a call that names the health service, which needs no token, as the service and another service as the path.
+     * The call must not reach the other service.
      */
     @Test
     void openServiceIsNoWayIntoAnother() {

@@ -144,7 +144,7 @@ class HostilePeersTest {
         assertThat(most).isLessThanOrEqualTo(allowed);
     }
 
-    /** Figure R4. The server must answer a frame that is not a valid call, or close the connection, at once. */
+    /** Figure R4. If a frame is not a valid call, the server must either answer it or close the connection, at once. */
     @Test
     @Tag("figures")
     void hostileFramesAreAnsweredOrClosedAtOnce() {
@@ -163,7 +163,8 @@ class HostilePeersTest {
         for (byte[] bomb : Bombs.all(1 << 12).values()) {
             frames.add(call(1, bomb).bytes());
         }
-        for (int round = 0; round < 3; round++) { // the first two rounds only warm up the JVM
+        // the first two rounds only warm up the JVM, so that the third is fast
+        for (int round = 0; round < 3; round++) {
             long worst =
                     frames.stream().mapToLong(this::nanosUntilAnswered).max().orElseThrow();
             if (round == 2) {
@@ -181,7 +182,7 @@ class HostilePeersTest {
             try {
                 socket.send(bytes).readFully(1);
             } catch (UncheckedIOException closed) {
-                // a closed connection is also allowed
+                // the server may also close the connection
             }
             return System.nanoTime() - began;
         }

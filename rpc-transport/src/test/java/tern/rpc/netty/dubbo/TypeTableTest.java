@@ -76,8 +76,8 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * Figure R30: checks which kinds of types arrive unchanged as argument and as result, between two Tern peers, and
- * between Tern and a real Dubbo in both directions. The table of results is part of docs/types.md.
- * {@code -Dregenerate=true} rewrites it.
+ * between Tern and a real Apache Dubbo in both directions. The table of results is part of docs/types.md. {@code
+ * -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {
@@ -130,7 +130,7 @@ class TypeTableTest {
         }
     }
 
-    /** A service that returns the sample of each method and records its argument. */
+    /** A service whose methods return the sample that belongs to the method. Records the argument of the last call. */
     private static final class Recording {
         private final Map<String, Object> seen = new ConcurrentHashMap<>();
         private final TypeService service = (TypeService) Proxy.newProxyInstance(

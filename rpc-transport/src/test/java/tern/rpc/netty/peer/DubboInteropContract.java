@@ -99,7 +99,7 @@ public abstract class DubboInteropContract {
     protected GreetService dubboToUs;
     protected GreetService usToDubbo;
 
-    /** @param protocol the name of the protocol in Dubbo's configuration */
+    /** @param protocol the protocol name in Dubbo's configuration */
     protected DubboInteropContract(String protocol) {
         dubbo = new DubboPeer("interop", protocol);
     }

@@ -183,7 +183,7 @@ class TokenInteropTest {
 
         GreetService without = client.refer(to.build());
         GreetService with = client.refer(to.token(Token.of(TOKEN)).build());
-        // Dubbo also expects an attachment over HTTP
+        // Over Triple, Dubbo expects the token also as an attachment.
         GreetService shown = protocol.equals("dubbo")
                 ? with
                 : CallOptions.none().header("token", TOKEN).on(without);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The plan of one stream.
  *
  * @param way the direction of the stream
- * @param id the number of the stream on its connection; it also selects which Java method signatures client and server
+ * @param id the stream's number on its connection, which also selects the Java method signatures that client and server
  *     use
  * @param messages the number of messages
  * @param bytes the size of the largest message
@@ -34,7 +34,7 @@ record FeedPlan(
         DOWN,
         /** The client sends a stream of messages and gets one answer. */
         UP,
-        /** Client and server send a stream; the server sends each request back. */
+        /** The client and the server each send a stream; the server sends each request back. */
         BOTH
     }
 

@@ -110,8 +110,8 @@ final class FeedsSides implements AutoCloseable {
     }
 
     /**
-     * Runs all streams concurrently. Paused readers resume only after all other streams have ended, which shows that
-     * paused readers do not block other streams.
+     * Runs all streams concurrently. Paused readers resume only after all other streams have ended, so the method
+     * returns only if paused readers do not block other streams.
      */
     void run(FeedCaller caller, List<FeedPlan> plans) {
         List<Feed> all = plans.stream().map(Feed::new).toList();

@@ -57,8 +57,8 @@ final class GrpcFeeds implements AutoCloseable {
     }
 
     /**
-     * Sends each received message back while the stream is ready, and requests the next message after its answer was
-     * sent.
+     * Sends each received message back while the stream is ready. Requests the next message after it has sent the
+     * previous one.
      */
     private static final class Echo implements StreamObserver<Entry> {
 

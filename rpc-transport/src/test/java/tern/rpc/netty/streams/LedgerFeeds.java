@@ -29,7 +29,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
             return;
         }
         int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
-        // with a cancellation handler, sending after a cancellation throws no exception
+        // without a cancellation handler, sending after a cancellation would throw an exception
         caller.setOnCancelHandler(() -> {});
         for (int i = 0; i < count && !caller.isCancelled(); i++) {
             caller.onNext(plan.entry(i));
@@ -114,7 +114,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has cancelled the call
+                // the caller has cancelled the call, so there is nothing to do
             }
 
             @Override

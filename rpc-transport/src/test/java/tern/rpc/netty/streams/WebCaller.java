@@ -180,7 +180,7 @@ final class WebCaller implements FeedCaller {
                 .writeBytes(message);
     }
 
-    /** Sends one request, and after it was written the next one. */
+    /** Sends the next request of the stream. When it was written, sends the following request, and so on. */
     private static void sendNext(Feed feed, Http2StreamChannel stream) {
         if (!feed.hasMore()) {
             stream.writeAndFlush(new DefaultHttp2DataFrame(true));
@@ -219,8 +219,8 @@ final class WebCaller implements FeedCaller {
 
         private final Feed feed;
         private final ByteBuf unread = Unpooled.buffer();
-        private @Nullable StatusCode end; // the status that the answer contained; null until it has arrived
-        private boolean whole; // true if the whole body is one text that contains the failure
+        private @Nullable StatusCode end; // the status of the call; null until it has arrived
+        private boolean whole; // true if the answer has no messages but a body that only describes the failure
         private int taken;
 
         Exchange(Feed feed) {
@@ -260,7 +260,7 @@ final class WebCaller implements FeedCaller {
             }
         }
 
-        /** Decodes all messages that have arrived completely. */
+        /** Decodes all messages of the body that have arrived completely. */
         private void takeApart(Channel stream) throws InvalidProtocolBufferException {
             if (form == Form.EVENTS) {
                 takeEvents(stream);

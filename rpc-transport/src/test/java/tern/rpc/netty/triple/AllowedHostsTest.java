@@ -123,7 +123,7 @@ class AllowedHostsTest {
                 WebRequest.of("GET", "/nowhere"),
             }) {
                 try (WebClient client = version.connect(port)) {
-                    WebAnswer answer = client.send(request); // the client resolves this host name to localhost
+                    WebAnswer answer = client.send(request); // the client treats this host name as localhost
 
                     assertThat(answer.status()).as(request.toString()).isEqualTo(421);
                     assertThat(answer.text()).contains("rpc.server.allowed-hosts");

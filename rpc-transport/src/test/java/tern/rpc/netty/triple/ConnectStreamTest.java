@@ -96,7 +96,8 @@ class ConnectStreamTest {
     }
 
     /**
-     * Depending on timing, the method answers before or after it has read all requests. The status must be the same.
+     * Depending on timing, the method sends its answer before or after it has read all requests. The status must be the
+     * same in both cases.
      */
     @ParameterizedTest
     @ValueSource(strings = {"shoutLater", "shoutAll"})

@@ -18,7 +18,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Compares the result with that of Netty's decoder, which decodes every block. */
+/** Compares the decoded headers with the result of Netty's decoder, which decodes every block. */
 class RememberedBlocksTest {
 
     private static final int LIST_BYTES = 32 << 10;
@@ -88,7 +88,7 @@ class RememberedBlocksTest {
         for (ByteBuf method : methods) {
             read(method);
         }
-        // a few blocks have the same place in the cache, so they are decoded each time
+        // a few blocks collide in the cache, so they are decoded each time
         assertThat(decoder.read - before).isLessThan(8);
     }
 

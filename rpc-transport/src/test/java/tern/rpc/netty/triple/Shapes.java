@@ -30,7 +30,7 @@ public interface Shapes {
     /** Sends the same messages as {@link #download}, compressed. */
     void squeezed(Integer messages, StreamObserver<byte[]> out);
 
-    /** Returns whether the call has a deadline, together with the text. */
+    /** Returns the given text together with a word that says whether the call has a deadline. */
     void limited(String text, StreamObserver<String> out);
 
     void say(StringValue text, StreamObserver<StringValue> out);

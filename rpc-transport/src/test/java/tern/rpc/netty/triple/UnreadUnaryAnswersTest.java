@@ -41,14 +41,14 @@ class UnreadUnaryAnswersTest {
     private static final long MAX_BYTES = 8 << 20;
 
     /**
-     * Size of an answer in bytes. It is so small that the server writes answers without the codec. All answers together
-     * exceed the buffers of a socket.
+     * Size of an answer in bytes. The server writes answers of this size without Netty's codec. All answers together
+     * exceed the socket buffers.
      */
     private static final int PAGE_BYTES = 8_000;
 
     private static final int PAGES = 6_000;
 
-    /** A service whose answers on all connections together occupy twelve times {@link #MAX_BYTES}. */
+    /** A service. The answers on all connections together occupy twelve times {@link #MAX_BYTES}. */
     public interface Large {
         BytesValue large(StringValue text);
 
