@@ -59,8 +59,8 @@ final class SimulatedSides<T> implements AutoCloseable {
     private InboundBudget budget = InboundBudget.forAll(1);
 
     /**
-     * @param losesFirstSignal whether the server has a defect that was once fixed: when a receiver of requests is set,
-     *     it gets no ready signal
+     * @param losesFirstSignal whether the server behaves as it did before a defect was fixed: a receiver of requests
+     *     gets no ready signal when it is set
      */
     SimulatedSides(
             Class<T> type,

@@ -212,7 +212,7 @@ final class Simulation {
             return scheduled;
         }
 
-        /** Returns the newest task in the queue of this event loop; null if it has already run. */
+        /** Returns the newest task in this event loop's queue; null if the queue is empty. */
         @Nullable
         Runnable newest() {
             return actor.tasks.peekLast();
@@ -375,7 +375,8 @@ final class Simulation {
             }
             wantsToRead = false;
             if (!arrived.isReadable()) {
-                // a real socket that has ended would also be closed without calling these handlers
+                // the channel is closed without an event for its handlers, like a real socket whose peer has closed the
+                // connection
                 unsafe().close(voidPromise());
                 return;
             }

@@ -390,8 +390,8 @@ class DubboBadInputTest {
                     socket.read(id -> id == -7);
                 }
                 if (i % 100 == 99) {
-                    // the announced length is wrong, so the server may read the following bytes as the body of this
-                    // frame
+                    // the damaged header may announce a longer body, to which the server would add the bytes that
+                    // follow
                     socket.send(damagedHeader(random));
                     socket.close();
                     socket = connect();

@@ -60,8 +60,8 @@ class DubboIdentityTest extends IdentityContractTest {
     }
 
     /**
-     * Tests a call that names the health service, which needs no token, as the service and another service as the path.
-     * The call must not reach the other service.
+     * Tests a request that names a guarded service in its body and the health service, which needs no token, in its
+     * path attachment. The server must refuse the request.
      */
     @Test
     void openServiceIsNoWayIntoAnother() {

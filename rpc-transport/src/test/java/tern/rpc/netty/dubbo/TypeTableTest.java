@@ -130,7 +130,9 @@ class TypeTableTest {
         }
     }
 
-    /** A service whose methods return the sample that belongs to the method. Records the argument of the last call. */
+    /**
+     * A service whose methods return the sample that belongs to the method. Records the last argument of each method.
+     */
     private static final class Recording {
         private final Map<String, Object> seen = new ConcurrentHashMap<>();
         private final TypeService service = (TypeService) Proxy.newProxyInstance(

@@ -201,7 +201,10 @@ class ManyStreamsTest {
         }
     }
 
-    /** A client that the test creates with a flow-control window of a given size, its own window or its server's. */
+    /**
+     * A kind of client. The test chooses the size of the client's flow-control window, or of the window of a server
+     * that the client calls.
+     */
     private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
 
         @Override

@@ -220,7 +220,8 @@ final class WebCaller implements FeedCaller {
         private final Feed feed;
         private final ByteBuf unread = Unpooled.buffer();
         private @Nullable StatusCode end; // the status of the call; null until it has arrived
-        private boolean whole; // true if the answer has no messages but a body that only describes the failure
+        // true if the HTTP status is an error status; the body is then one text that describes the failure
+        private boolean whole;
         private int taken;
 
         Exchange(Feed feed) {

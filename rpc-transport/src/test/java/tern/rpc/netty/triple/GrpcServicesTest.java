@@ -444,7 +444,7 @@ class GrpcServicesTest {
     }
 
     /**
-     * Records in which of two ways a method learns that its caller has cancelled: through a handler or through the
+     * Waits until a method has learned in both ways that its caller has cancelled: through a handler and through the
      * context.
      */
     private static final class Cancelled {

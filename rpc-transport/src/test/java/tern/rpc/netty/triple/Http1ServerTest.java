@@ -38,7 +38,7 @@ class Http1ServerTest {
         /** Returns its argument. */
         String tell(String text);
 
-        /** Blocks until the test calls {@code letGo.countDown()}. */
+        /** Blocks until the test lets the method return. */
         String hold(String text);
 
         /** Returns a string of the given length. */

@@ -160,7 +160,7 @@ class OpenRequestsTest {
 
         Await.until("the budget is used up", () -> held() > INBOUND);
         assertServed(connect(), 1);
-        // without the budget, the server would hold 2.3 times this number of bytes from the two connections
+        // without the limit, the requests on both connections together would occupy 2.3 times the budget
         assertThat(held()).isLessThan(1.9 * INBOUND);
     }
 

@@ -475,7 +475,8 @@ class TripleClientStreamTest {
         ping(script);
 
         requests.onEventLoop(
-                // at this point, the call has ended but the event loop has not processed the request for more messages
+                // this task runs on the event loop, which therefore processes the request for more messages after the
+                // call has ended
                 handler -> {
                     opened.stream.request(1);
                     opened.pending.fail(RpcException.refusal(StatusCode.CANCELLED, "on purpose", Executed.MAYBE));
