@@ -27,17 +27,17 @@ final class CallerConnections implements CallerConnection.Owner {
     private static final long LOOK_MILLIS = 1_000;
 
     /**
-     * A connection that was used within this time is reused without a check. The check takes a noticeable part of the
-     * duration of a call.
+     * A connection that was used within this time is reused without a check, because the check would noticeably
+     * lengthen the call.
      */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** Limits the number of connections, and records whether the server can be reached. */
     interface Owner {
         /**
-         * Counts one more connection, unless the limit is reached.
+         * Reserves a place for one more connection, unless the limit is reached.
          *
-         * @return false if the limit is reached and no idle connection can be closed instead
+         * @return false if the limit is reached and no idle connection can be closed to make room
          */
         boolean mayOpen();
 
@@ -120,10 +120,7 @@ final class CallerConnections implements CallerConnection.Owner {
         return made;
     }
 
-    /**
-     * Closes one idle connection, so that an event-loop connection may be opened instead. Returns false if no
-     * connection is idle.
-     */
+    /** Closes one idle connection to make room for an event-loop connection. Returns false if no connection is idle. */
     boolean giveUpOne() {
         CallerConnection given = idle.pollLast();
         if (given == null || !all.remove(given)) {
@@ -219,8 +216,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         looking.set(false);
         if (closed) {
-            // a call may have used some connections while the client was closed; these are closed now
-            closeAll("the client is closed");
+            closeAll("the client is closed"); // these connections were in use when the client was closed
         } else if (!idle.isEmpty()) {
             lookLater();
         }

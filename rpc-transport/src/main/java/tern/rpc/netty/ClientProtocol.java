@@ -35,9 +35,8 @@ public interface ClientProtocol {
     }
 
     /**
-     * Whether a connection transmits only one call at a time, so that the client needs as many connections as
-     * concurrent calls. The handlers of such a protocol call {@link Connection#released()} after each call and send no
-     * heartbeats.
+     * Whether a connection transmits only one call at a time. The client then needs as many connections as concurrent
+     * calls. The handlers of such a protocol call {@link Connection#released()} after each call and send no heartbeats.
      */
     default boolean isExclusive() {
         return false;

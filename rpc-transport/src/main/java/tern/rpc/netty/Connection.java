@@ -484,8 +484,8 @@ public final class Connection implements PendingCall.Carrier {
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);
-            // The owner is notified before the state changes, so that a call which finds this connection draining can
-            // already find the replacement.
+            // The owner is notified before the state changes, so that a call that finds this connection draining can
+            // find the replacement.
             owner.changed(this, State.DRAINING);
             state = State.DRAINING;
             closeIfDrained();

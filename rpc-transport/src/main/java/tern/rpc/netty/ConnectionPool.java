@@ -103,7 +103,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return available;
     }
 
-    /** Returns true also for a connection that is ready but has not yet notified this pool. */
+    /** Also returns true for a connection that is ready but has not yet notified this pool. */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAny(State.READY));

@@ -56,7 +56,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     // number of open connections, including those of blocking callers
     private final AtomicInteger count = new AtomicInteger();
     private final @Nullable CallerConnections callers;
-    // number of answers that arrived after the end of their calls on connections that are now closed
+    // number of answers that arrived after their calls had ended, on connections that were closed since
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
     // guarded by this
@@ -227,8 +227,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Closes an idle event-loop connection, so that a blocking caller may open a socket instead. Returns false if no
-     * connection is idle.
+     * Closes an idle event-loop connection to make room for a blocking caller's socket. Returns false if no connection
+     * is idle.
      */
     private boolean giveUpOne() {
         Connection given = takeIdle();

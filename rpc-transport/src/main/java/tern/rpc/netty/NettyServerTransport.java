@@ -41,7 +41,7 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long CLOSE_SECONDS = 5;
 
     /**
-     * Number of silent connections that are closed at the same time, so that one check of all connections admits this
+     * Number of silent connections that are closed at the same time. One check of all connections therefore admits this
      * number of new connections.
      */
     private static final int LEAVE_AT_ONCE = 16;

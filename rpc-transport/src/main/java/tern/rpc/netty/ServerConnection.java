@@ -165,7 +165,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Called when the caller was authenticated and its call was admitted. The limits for unauthenticated callers then
-     * no longer apply. Any thread may call this, also repeatedly.
+     * no longer apply. Any thread may call this, and may do so repeatedly.
      */
     public void callerIsKnown() {
         if (known) {

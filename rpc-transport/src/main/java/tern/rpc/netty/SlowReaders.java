@@ -71,7 +71,7 @@ final class SlowReaders {
         /**
          * Whether the client has read neither all bytes that waited at the time of this record nor {@link #FAST_BYTES}.
          *
-         * @param now the connection with its current counters
+         * @param now the same connection, which has the current counters
          */
         boolean isSlow(Open now) {
             return unsent > 0 && now.takenBytes() - taken < Math.min(unsent, FAST_BYTES);

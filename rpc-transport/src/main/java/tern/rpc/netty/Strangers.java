@@ -87,7 +87,7 @@ public final class Strangers {
                 && text.contentEquals(first.toString(first.readerIndex(), length, StandardCharsets.US_ASCII));
     }
 
-    /** Whether all received bytes are text, so that the peer does not use a binary protocol. */
+    /** Whether all received bytes are text, which means that the peer uses no binary protocol. */
     static boolean isText(ByteBuf first) {
         if (first.readableBytes() < ENOUGH_BYTES) {
             return false;

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 
 /**
- * Selects the tenant to which the calls of a connection are charged. If the client has a certificate, the tenant is the
- * subject of the certificate. Otherwise the tenant is the client's address if the server has connections from several
- * addresses. If all connections come from one address, it may be a proxy for many callers, so each connection is a
- * tenant (docs/decisions/0019). Confined to the event loop.
+ * Selects the tenant whose {@link Share} counts the calls of a connection. If the client has a certificate, the tenant
+ * is the subject of the certificate. Otherwise the tenant is the client's address if the server has connections from
+ * several addresses. If all connections come from one address, it may be a proxy for many callers, so each connection
+ * is a tenant (docs/decisions/0019). Confined to the event loop.
  */
 final class Tenancy {
 
@@ -22,7 +22,7 @@ final class Tenancy {
      */
     private static final int NETWORK_BYTES = 8;
 
-    /** The tenants of all connections of a server. Thread-safe. */
+    /** The tenants with connections to one server. Thread-safe. */
     static final class Of {
         private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
         private final Tenants<String> names = new Tenants<>(name -> name);
@@ -77,7 +77,7 @@ final class Tenancy {
         ofName = all.names.join(name);
     }
 
-    /** Returns the share that counts a new call. */
+    /** Returns the share of the tenant to which a new call on this connection belongs. */
     Share share() {
         Share named = ofName;
         if (named != null) {
@@ -89,8 +89,8 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            // The network's share is the parent, because connections from other networks may appear before the calls of
-            // this connection have ended.
+            // The network's share is the parent. It counts these calls too, because connections from other networks may
+            // appear before the calls have ended.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

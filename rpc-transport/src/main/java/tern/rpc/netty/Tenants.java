@@ -8,7 +8,7 @@ import java.util.function.Function;
 import tern.rpc.limit.Share;
 
 /**
- * The tenants that have connections to a server. Each tenant has one share, regardless of the number of its
+ * The tenants that have connections to a server. Each tenant has one {@link Share}, which counts the calls on all its
  * connections. A tenant without connections is kept while its methods run, so that it cannot get a new share by
  * reconnecting. Thread-safe.
  *
@@ -17,8 +17,8 @@ import tern.rpc.limit.Share;
 final class Tenants<K> {
 
     /**
-     * When a connection is opened or closed, this number of tenants without connections is checked for removal. The
-     * number is greater than one, so that the queue of these tenants becomes shorter.
+     * When a connection is opened or closed, this number of tenants without connections is checked for removal. With a
+     * number greater than one, the queue of these tenants becomes shorter.
      */
     private static final int LOOKED_AT = 2;
 

@@ -136,8 +136,8 @@ public final class EmbeddedClient implements AutoCloseable {
     }
 
     /**
-     * Returns whether Tern's code has thrown this exception because of an error of its own. Returns false for refusals,
-     * and for exceptions that were decoded from an answer.
+     * Returns whether a defect of Tern has caused this exception. Returns false for refusals, and for exceptions that
+     * were decoded from an answer.
      */
     private static boolean isOfOurCode(Throwable failure) {
         if (failure instanceof RpcException
@@ -169,7 +169,7 @@ public final class EmbeddedClient implements AutoCloseable {
         buffers.close();
     }
 
-    /** Records the end of a call. */
+    /** Records whether and how a call ended. */
     private static final class Ended implements PendingCall.Completion, ClientStream.Receiver {
         private @Nullable PendingCall pending;
         private @Nullable ClientStream stream;

@@ -211,7 +211,7 @@ public final class EmbeddedServer implements AutoCloseable {
             };
         }
 
-        /** Wraps a call, so that its failures are checked for unexpected exceptions. */
+        /** Wraps a call and checks its failures for unexpected exceptions. */
         private ServerCall watched(ServerCall call) {
             return (ServerCall) Proxy.newProxyInstance(
                     ServerCall.class.getClassLoader(),

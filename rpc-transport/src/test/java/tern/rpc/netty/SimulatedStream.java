@@ -422,7 +422,7 @@ final class SimulatedStream {
         };
     }
 
-    /** Checks the order of the received requests. */
+    /** Checks that the requests are received in order. */
     private static final class Reader {
         private int next;
 

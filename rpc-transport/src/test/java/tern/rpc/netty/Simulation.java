@@ -375,8 +375,7 @@ final class Simulation {
             }
             wantsToRead = false;
             if (!arrived.isReadable()) {
-                // the channel is closed without an event for its handlers, like a real socket whose peer has closed the
-                // connection
+                // the close bypasses the outbound handlers, as for a real socket whose peer has closed the connection
                 unsafe().close(voidPromise());
                 return;
             }

@@ -212,7 +212,7 @@ final class DubboServerCall extends NettyServerCall {
         void write(ObjectWriter writer);
     }
 
-    /** Sends an answer. If the answer cannot be encoded, sends an error instead, so that every call gets an answer. */
+    /** Sends an answer. If the answer cannot be encoded, sends an error, so that every call gets an answer. */
     private void send(Content content) {
         try {
             enqueue(DubboStatus.OK, content);

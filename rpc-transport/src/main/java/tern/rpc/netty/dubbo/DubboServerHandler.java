@@ -21,7 +21,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerHandler.class);
 
     /**
-     * Maximum size of the body of an event. The handler rejects longer events, as Dubbo does (docs/wire-protocol.md
+     * Maximum body size of an event, in bytes. The handler rejects longer events, as Dubbo does (docs/wire-protocol.md
      * 1.6).
      */
     private static final int MAX_EVENT_BYTES = 15;

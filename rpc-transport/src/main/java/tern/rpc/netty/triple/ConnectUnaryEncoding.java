@@ -51,7 +51,7 @@ record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEn
 
     @Override
     public boolean holdsHeaders(Metadata headers) {
-        // the headers are checked here, so that the call fails now instead of at its end
+        // the headers are checked here, because otherwise the call would fail only at its end
         ConnectHeaders.write(headers, (name, value) -> {});
         return true;
     }

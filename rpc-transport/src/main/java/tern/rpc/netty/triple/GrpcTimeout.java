@@ -14,7 +14,7 @@ final class GrpcTimeout {
 
     /**
      * @return the timeout in nanoseconds, at most a year
-     * @throws IllegalArgumentException if the text is invalid; the message gives the reason
+     * @throws IllegalArgumentException if the header value is invalid; the exception's message gives the reason
      */
     static long parseNanos(CharSequence text) {
         int digits = text.length() - 1;

@@ -200,7 +200,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Creates a decoder that does not validate header values, because Dubbo's providers send texts without escapes. */
+    /**
+     * Creates a decoder that does not validate header values, because Dubbo's providers send strings without
+     * percent-encoding.
+     */
     private static Http2HeadersDecoder newHeadersDecoder() {
         return new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
     }
@@ -601,7 +604,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Handles the events of the HTTP/2 decoder. */
+    /** Receives the events of the HTTP/2 decoder. */
     private final class Frames extends Http2EventAdapter {
 
         @Override

@@ -77,7 +77,7 @@ final class Http2Exchange extends HttpExchange {
         }
     }
 
-    /** Records the counted size of the headers, which is subtracted when the stream ends. */
+    /** Stores the size of the headers that was counted. The same size is subtracted when the stream ends. */
     void holdsHead(int bytes) {
         headBytes = bytes;
     }

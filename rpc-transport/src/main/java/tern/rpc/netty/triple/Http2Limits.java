@@ -66,15 +66,15 @@ final class Http2Limits {
     private boolean pinged;
     private int strikes;
 
-    /** Counts a stream that has ended, for any reason. */
+    /** Counts a stream that has ended, whether reset or not, for the maximum share of resets. */
     void streamEnded(long now) {
         window(now);
         ended++;
     }
 
     /**
-     * Counts a stream that the client reset before the method started and before any part of the answer was sent. Must
-     * be called before {@link #streamEnded}.
+     * Counts a reset towards {@link #MAX_RESETS}: the client has reset the stream before the method started and before
+     * any part of the answer was sent. Must be called before {@link #streamEnded}.
      *
      * @param mayBeTimeout whether the timeout of the call is at most {@link #SHORT_TIMEOUT_NANOS}
      */
@@ -90,7 +90,9 @@ final class Http2Limits {
         }
     }
 
-    /** Counts a frame that transmits no part of a call, such as SETTINGS or PING. */
+    /**
+     * Counts a frame that transmits no part of a call, such as SETTINGS or PING, towards {@link #MAX_CONTROL_FRAMES}.
+     */
     void controlFrame(long now) throws Http2Exception {
         window(now);
         if (++controlFrames > MAX_CONTROL_FRAMES) {
@@ -98,7 +100,7 @@ final class Http2Limits {
         }
     }
 
-    /** Counts a frame on a stream that the server has already reset. */
+    /** Counts a frame on a stream that the server has already reset, towards {@link #MAX_FRAMES_IN_VAIN}. */
     void frameInVain(long now) throws Http2Exception {
         window(now);
         if (++framesInVain > MAX_FRAMES_IN_VAIN) {

@@ -438,8 +438,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Handles an error of a stream. Headers on an ended stream are a protocol violation, unless the server reset the
-     * stream while they were in flight.
+     * Handles a stream error. Headers on an ended stream are a protocol violation, unless the server reset the stream
+     * while they were in flight.
      */
     @Override
     protected void onStreamError(
@@ -541,7 +541,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         onConnectionError(failed, false, failure, failure);
     }
 
-    /** Handles the events of the HTTP/2 decoder and of streams. */
+    /** Receives the events of the HTTP/2 decoder and of streams. */
     private final class Frames extends Http2EventAdapter {
 
         @Override

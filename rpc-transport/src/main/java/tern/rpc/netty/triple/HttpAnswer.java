@@ -152,8 +152,8 @@ final class HttpAnswer {
     }
 
     /**
-     * Reports a stream that makes no progress although its peer and the socket would accept bytes. Runs periodically on
-     * the event loop.
+     * Reports the stream to the connection if it makes no progress although its peer and the socket would accept bytes.
+     * Runs periodically on the event loop.
      */
     void lookForStall(@Nullable Receiver sender, long now) {
         StallWatch watch = stallWatch;

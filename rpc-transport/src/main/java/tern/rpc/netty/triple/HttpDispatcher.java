@@ -134,7 +134,7 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Checks the token before the body arrives, and before an unauthenticated caller could learn which services exist.
+     * Checks the token before the body arrives. An unauthenticated caller therefore cannot learn which services exist.
      */
     private static void checkToken(HttpExchange exchange) {
         AcceptedTokens tokens = exchange.connection().tokens();
@@ -161,7 +161,7 @@ final class HttpDispatcher implements HttpRequests {
 
     /**
      * Whether the request is a health probe. Only the spelling that all protocols interpret in the same way is
-     * accepted, so that the path checked here is the path that is called.
+     * accepted. Otherwise, the path checked here could differ from the path that is called.
      */
     private static boolean isProbe(Http2Headers head) {
         return PROBES.contains(Route.pathOf(head))

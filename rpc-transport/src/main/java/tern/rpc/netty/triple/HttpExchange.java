@@ -138,7 +138,7 @@ abstract class HttpExchange {
     abstract void execute(Runnable task);
 
     /**
-     * Called when bytes of the body were passed on or dropped, so that the peer may send this number of further bytes.
+     * Called when bytes of the body were passed on or dropped. The peer may then send the same number of further bytes.
      * Must run on the event loop.
      */
     abstract void consumed(int bytes);

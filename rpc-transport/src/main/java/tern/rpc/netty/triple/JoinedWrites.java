@@ -83,7 +83,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Adds a promise that completes when the socket has accepted or dropped all bytes written to {@link #room} so far.
+     * Adds a promise. It completes when the socket has accepted or dropped all bytes that have been written to {@link
+     * #room}.
      */
     void promised(ChannelPromise promise) {
         List<ChannelPromise> waiting = promises;

@@ -111,7 +111,7 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        // the headers are checked here, so that the call fails now instead of at its end
+        // the headers are checked here, because otherwise the call would fail only at its end
         TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }
@@ -194,8 +194,8 @@ final class JsonEncoding implements CallEncoding {
     }
 
     /**
-     * Returns the failure as a complete answer. If a part of the answer was already sent, the last event contains the
-     * failure instead.
+     * Returns a complete answer that reports the failure. If a part of the answer was already sent, returns a last
+     * event that reports the failure.
      */
     @Override
     public HttpWrite wholeFailure(

@@ -7,7 +7,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 
-/** The formats of the answers of JSON calls (docs/wire-protocol.md 4.4). */
+/** The formats in which JSON calls are answered (docs/wire-protocol.md 4.4). */
 enum JsonFormat {
     JSON("application/json", "application/json", Object.class),
     /** Plain text, if the caller asks for it, for methods whose result is a string. */

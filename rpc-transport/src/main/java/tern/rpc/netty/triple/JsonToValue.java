@@ -9,7 +9,7 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 
-/** Converts a JSON text to a {@code google.protobuf.Value}. An instance converts only one text. */
+/** Converts a JSON document to a {@code google.protobuf.Value}. An instance converts only one document. */
 final class JsonToValue {
 
     /** The maximum number of digits of a decimal number that is unchanged after conversion to a double and back. */

@@ -71,7 +71,7 @@ final class MessageDeframer {
     }
 
     /**
-     * Adds received bytes.
+     * Splits received bytes and delivers complete messages that were requested. Keeps the rest.
      *
      * @param data the received bytes; the caller keeps ownership
      * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; this object

@@ -57,7 +57,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
 
     /**
      * @param source creates the decoder; code that receives the decoded headers must not change them
-     * @param listBytes the maximum size of a block's fields, which is also the limit of the decoder
+     * @param listBytes the maximum size of a block's fields, in bytes; the decoder has the same limit
      */
     RememberedBlocks(Supplier<Http2HeadersDecoder> source, int listBytes) {
         this.source = source;

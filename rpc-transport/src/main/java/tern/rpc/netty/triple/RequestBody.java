@@ -54,7 +54,7 @@ final class RequestBody {
         OPEN,
         /** All bytes have arrived. */
         ARRIVED,
-        /** The call or the receiver of its stream was notified of the end of the body. */
+        /** The call, or the receiver of its stream, was notified that the body has ended. */
         DELIVERED
     }
 

@@ -58,7 +58,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, service, name, MethodLookup.find(services, service, name));
     }
 
-    /** The placeholder service of a route for which no export exists. */
+    /** The service interface of a route for which no export exists. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);

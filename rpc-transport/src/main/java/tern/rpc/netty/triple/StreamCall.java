@@ -198,7 +198,7 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** The end of the answer of a streaming call. */
+    /** The end of a streaming call's answer. */
     private record End(GrpcAnswer answer, Endpoint endpoint) implements Answer {
 
         @Override

@@ -91,9 +91,7 @@ final class StreamHistory {
         page[at] = (byte) ((page[at] & ~(STATE_MASK << shiftOf(index))) | (state << shiftOf(index)));
     }
 
-    /**
-     * Whether the server has reset the stream, so that the client may have sent frames before it received the reset.
-     */
+    /** Whether the server has reset the stream. The client may then have sent frames before it received the reset. */
     boolean wasResetByUs(int streamId) {
         return is(RESET_BY_US, streamId);
     }

@@ -59,8 +59,8 @@ public final class TripleClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Checks the length of the first frame, whose first byte must be 0. The frame must be SETTINGS, but its type
-     * arrives only after the length.
+     * Checks whether the first bytes can begin a SETTINGS frame, with which every HTTP/2 server begins. Checks only the
+     * frame's length, because its type arrives later. The first byte of the length must be 0.
      */
     @Override
     public Match answersSo(ByteBuf first) {

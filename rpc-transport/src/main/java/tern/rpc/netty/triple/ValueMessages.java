@@ -22,11 +22,11 @@ final class ValueMessages {
     /** The number of the only field of a ListValue, which contains Values, and of a Struct, which contains entries. */
     static final int ELEMENT = 1;
 
-    // The field numbers of an entry of a Struct.
+    // The field numbers of a Struct entry.
     static final int KEY = 1;
     static final int ENTRY_VALUE = 2;
 
-    /** The wire types of the fields of a Value, indexed by field number. */
+    /** The wire types of a Value's fields, indexed by field number. */
     private static final int[] FORMS = {
         -1,
         ProtoReader.VARINT,
@@ -43,8 +43,8 @@ final class ValueMessages {
     private ValueMessages() {}
 
     /**
-     * Whether a request is a Value or ListValue and not Triple's wrapper. The wrapper also begins with field 1, which
-     * contains the name of a serialization. The first letter of that name never equals a tag of a Value.
+     * Whether a request is a Value or a ListValue. If not, it is Triple's wrapper. The wrapper also begins with field
+     * 1, which contains the name of a serialization. The first letter of that name never equals a tag of a Value.
      *
      * @param parameters the number of the method's parameters
      */

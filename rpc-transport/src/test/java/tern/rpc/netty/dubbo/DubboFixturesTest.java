@@ -221,7 +221,7 @@ class DubboFixturesTest {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** Captured requests that Tern's client never makes, each with a check of the answer of Tern's server. */
+    /** Captured requests that Tern's client never makes, each with a check of Tern's answer. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),

@@ -16,7 +16,7 @@ import javax.management.ObjectName;
  */
 public record LiveObjects(Map<String, Count> byClass) {
 
-    /** The number and the size of the objects of one class. */
+    /** The object count and the total size of one class. */
     record Count(long objects, long bytes) {
         Count minus(Count other) {
             return new Count(objects - other.objects, bytes - other.bytes);
@@ -30,7 +30,7 @@ public record LiveObjects(Map<String, Count> byClass) {
     private static final String FILLER = "jdk.internal.vm.Filler";
 
     /**
-     * Runs the garbage collector and counts the remaining objects. The result also counts one object of this class,
+     * Runs the garbage collector and counts the remaining objects. The count includes one earlier object of this class,
      * which is about as large as the result.
      */
     public static LiveObjects count() {

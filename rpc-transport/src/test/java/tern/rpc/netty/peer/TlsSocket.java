@@ -20,7 +20,7 @@ public final class TlsSocket implements AutoCloseable {
     private final RawSocket frames;
 
     /**
-     * Connects and completes the TLS handshake.
+     * Connects to the port and completes the TLS handshake.
      *
      * @param own the certificate of the client; null for no certificate
      */

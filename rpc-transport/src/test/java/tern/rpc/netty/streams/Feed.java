@@ -83,7 +83,7 @@ final class Feed {
         return received == plan.cancelAt();
     }
 
-    /** Records the single answer to a stream of requests. */
+    /** Stores the single answer to a stream of requests. Reports a second answer as an error. */
     void take(Receipt answer) {
         if (receipt != null) {
             fault("a second answer came");
@@ -106,7 +106,7 @@ final class Feed {
         return entry;
     }
 
-    /** Returns whether the stream was cancelled, so that no more requests may be sent. */
+    /** Returns whether the stream was cancelled. If so, no more requests may be sent. */
     boolean isCancelled() {
         return cancelled;
     }

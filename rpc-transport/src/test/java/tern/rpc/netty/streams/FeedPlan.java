@@ -75,7 +75,7 @@ record FeedPlan(
         return new FeedPlan(way, id, messages, bytes, failAt, reading, cancelAt, time);
     }
 
-    /** Returns the length of the text in a message. The lengths vary by up to a half. */
+    /** Returns the length of the string in a message. The lengths vary by up to a half. */
     int sizeOf(int index) {
         return Math.max(1, bytes - index * 31 % (bytes / 2 + 1));
     }
@@ -100,7 +100,7 @@ record FeedPlan(
         return (int) (amount >>> (INDEX_BITS + ID_BITS));
     }
 
-    /** Returns the total length of the texts in all messages. */
+    /** Returns the total length of the strings in all messages. */
     long totalBytes() {
         long total = 0;
         for (int i = 0; i < messages; i++) {

@@ -18,7 +18,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Implements {@link Feeds} and counts the streams that have not ended yet. */
+/** Implements {@link Feeds} and counts the streams that have not ended. */
 final class FeedsServer implements Feeds {
 
     /** The number of running streams: streams whose service was not notified of the end. */

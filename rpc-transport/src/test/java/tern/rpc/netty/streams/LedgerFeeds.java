@@ -81,12 +81,12 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
                 reader -> answers.onCompleted());
     }
 
-    /** Handles one received entry. */
+    /** Receives each entry of a stream of requests. */
     interface Each {
         void read(Entry entry);
     }
 
-    /** Handles the end of the received requests. */
+    /** Receives the end of a stream of requests. */
     interface Last {
         void end(FeedsServer.Reader reader);
     }

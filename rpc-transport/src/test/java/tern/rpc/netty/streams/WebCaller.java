@@ -220,7 +220,7 @@ final class WebCaller implements FeedCaller {
         private final Feed feed;
         private final ByteBuf unread = Unpooled.buffer();
         private @Nullable StatusCode end; // the status of the call; null until it has arrived
-        // true if the HTTP status is an error status; the body is then one text that describes the failure
+        // true if the HTTP status is an error status; the body is then one document that describes the failure
         private boolean whole;
         private int taken;
 
@@ -361,8 +361,8 @@ final class WebCaller implements FeedCaller {
         }
 
         /**
-         * Handles a reset. An answer that ends before a reset with NO_ERROR is valid (RFC 9113, 8.1), but Netty would
-         * drop it if it were not read now.
+         * Handles a reset. An answer that ends before a reset with NO_ERROR is valid (RFC 9113, 8.1). It must be read
+         * immediately, because Netty would drop it.
          */
         private void reset(Channel stream, long error) {
             if (error == Http2Error.NO_ERROR.code()) {

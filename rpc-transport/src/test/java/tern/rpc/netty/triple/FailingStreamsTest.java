@@ -137,8 +137,8 @@ class FailingStreamsTest {
         }
 
         /**
-         * Returns whether the receiver of the answers fails at this step. A receiver that failed need not be notified
-         * of the end of the stream.
+         * Returns whether the receiver of the answers fails at this step. Such a receiver need not be notified that the
+         * stream has ended.
          */
         boolean isOfReceiver() {
             return this == CLIENT_ON_SUBSCRIBE

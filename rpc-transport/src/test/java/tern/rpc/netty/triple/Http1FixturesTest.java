@@ -126,7 +126,7 @@ class Http1FixturesTest {
         MARKED.addAll(List.of(names.split(" ")));
     }
 
-    /** Expects the captured status, and for the statuses 500 and 403 also the captured message. */
+    /** Expects the captured status. For the statuses 500 and 403, also expects the captured message. */
     private static void sameError(String names) {
         each(names, (ours, captured) -> {
             int status = captured.get(0).status();

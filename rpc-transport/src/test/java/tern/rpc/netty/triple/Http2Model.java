@@ -403,7 +403,7 @@ final class Http2Model {
         }
     }
 
-    /** Records a frame that the server has sent. */
+    /** Checks a frame that the server has sent, and updates the model. */
     void came(Frame frame) {
         check(goAway == null, "nothing comes after GOAWAY", frame);
         check(frame.payload().length <= MAX_FRAME, "no frame is too large", frame);

@@ -175,7 +175,7 @@ final class Http2Wire implements AutoCloseable {
         } while (done < length);
     }
 
-    /** Connects, sends the preface and exchanges settings. */
+    /** Connects to the port, sends the preface and exchanges settings. */
     static Http2Wire open(int port) {
         Http2Wire wire = connect(port);
         wire.sayHello();

@@ -346,8 +346,8 @@ class OneMistakeOneAnswerTest {
     }
 
     /**
-     * Replaces the parts of a message that differ between runs, such as ids and ports. The message of a timeout also
-     * differs, because client and server race to report it.
+     * Replaces the parts of a message that differ between runs, such as ids and ports. Timeout messages differ too,
+     * because client and server race to report the timeout.
      */
     private static String uniform(String message) {
         return message.replaceAll("(127\\.0\\.0\\.1):\\d+|local:0", "<server>")

@@ -140,7 +140,7 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     /**
-     * Returns true also if Dubbo reports Tern's status as a cause, because Tern's status may arrive before Dubbo's own
+     * Also returns true if Dubbo reports Tern's status as a cause, because Tern's status may arrive before Dubbo's own
      * timer expires.
      */
     @Override
