@@ -145,7 +145,7 @@ final class CallerConnection implements PendingCall.Carrier {
             made.close();
         }
         made.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        // blocks until the socket is connected, or until the deadline sweep closes it
+        // the call to connect() blocks until the socket is connected, or until the deadline sweep closes it
         made.socket().connect(address, (int) settings.connectTimeout().toMillis());
         connected = true;
         owner.connected(this);

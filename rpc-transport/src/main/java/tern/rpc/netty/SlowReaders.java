@@ -55,7 +55,7 @@ final class SlowReaders {
         /** The number of answer bytes that the client has read since the connection was opened. */
         long takenBytes();
 
-        /** The address of the client, as text for messages. */
+        /** The client's address, as text for log messages. */
         Object remoteAddress();
 
         /** Closes the connection. Its bytes are no longer included in the budget afterwards. */

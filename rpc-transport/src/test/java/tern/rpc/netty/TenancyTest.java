@@ -10,7 +10,7 @@ import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
-/** Tests to which tenant the server charges the calls of a connection. */
+/** Tests to which tenant the calls of a connection belong. */
 class TenancyTest {
 
     private final Tenancy.Of all = new Tenancy.Of();

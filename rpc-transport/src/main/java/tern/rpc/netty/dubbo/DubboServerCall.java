@@ -100,7 +100,8 @@ final class DubboServerCall extends NettyServerCall {
         bytes.readBytes(array, 0, length);
         coder.reader().start(array, 0, length);
         if (!admission.isOpen()) {
-            // decoded separately from the rest of the body, because the token follows the arguments
+            // the token follows the arguments, so the parts that authorization needs are decoded first, without the
+            // arguments
             admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
             coder.reader().start(array, 0, length);
         }

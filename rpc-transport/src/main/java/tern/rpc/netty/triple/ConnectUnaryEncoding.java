@@ -12,7 +12,7 @@ import tern.rpc.transport.ServiceLookup;
 
 /**
  * The messages and answers of unary Connect calls. The headers depend on the result, so nothing is sent before the
- * result is known. Trailers are sent as headers with a prefix. Stateless.
+ * result is known. Trailers are sent as headers whose names have a prefix. Stateless.
  *
  * @param json whether messages are JSON; otherwise they are protobuf
  */

@@ -82,7 +82,7 @@ final class Gzip {
         decompress(bytes, offset, length, out, null);
     }
 
-    /** @param unpacked called with the size before each piece is decompressed; null if nothing needs to be notified */
+    /** @param unpacked counts each piece before it is decompressed; null if the pieces are not counted */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out, @Nullable UnpackedRequest unpacked) {
         int end = offset + length;
         int position = offset;

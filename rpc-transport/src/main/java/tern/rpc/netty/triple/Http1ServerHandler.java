@@ -253,7 +253,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             close();
             connection.closeWhenWritten();
         } else if (!body.isEnded()) {
-            readOnLater(); // reads and drops the rest of the body
+            readOnLater(); // this task reads and drops the rest of the body
         } else {
             next();
             if (unread.isReadable()) {

@@ -712,7 +712,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                         error,
                         PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
             }
-            // called before the calls fail, because a retry starts immediately and must use another connection
+            // the connection is drained first, because unprocessed calls are retried immediately and must use another
+            // connection
             connection.drain();
             for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
                 passOn(request);

@@ -11,10 +11,12 @@ import java.util.concurrent.TimeUnit;
  */
 final class Http2Limits {
 
-    /** If a window contains more than this number of resets, at most half of the ended streams may have been reset. */
+    /**
+     * If a time window contains more than this number of resets, at most half of the ended streams may have been reset.
+     */
     static final int MANY_RESETS = 200;
 
-    /** Maximum number of resets in a window. */
+    /** Maximum number of resets in a time window of 30 seconds. */
     static final int MAX_RESETS = 2_000;
 
     /**
@@ -24,12 +26,12 @@ final class Http2Limits {
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Maximum number of control frames in a window without progress of any request or answer. */
+    /** Maximum number of control frames in a time window of 30 seconds without progress of any request or answer. */
     static final int MAX_CONTROL_FRAMES = 1_000;
 
     /**
-     * Maximum number of frames in a window on streams that the server has already reset. The frames could fill the
-     * window of a connection if each had 512 bytes.
+     * Maximum number of frames on streams that the server has already reset, in a time window of 30 seconds. With 512
+     * bytes each, these frames could fill the flow-control window of a connection.
      */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
 
@@ -45,12 +47,15 @@ final class Http2Limits {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * Minimum interval of pings while calls are in flight. A shorter interval is a strike; the connection is closed
-     * after the second strike.
+     * Minimum interval of pings while calls are in flight. A shorter interval is counted as a strike; the second strike
+     * closes the connection.
      */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Minimum interval of pings while no call is in flight. A shorter interval is a strike. */
+    /**
+     * Minimum interval of pings while no call is in flight. A shorter interval is counted as a strike, as for {@link
+     * #PING_NANOS}.
+     */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private static final int STRIKES = 2;
@@ -73,8 +78,8 @@ final class Http2Limits {
     }
 
     /**
-     * Counts a reset towards {@link #MAX_RESETS}: the client has reset the stream before the method started and before
-     * any part of the answer was sent. Must be called before {@link #streamEnded}.
+     * Counts a reset towards the limits for resets. Called if the client has reset the stream before the method started
+     * and before any part of the answer was sent. Must be called before {@link #streamEnded}.
      *
      * @param mayBeTimeout whether the timeout of the call is at most {@link #SHORT_TIMEOUT_NANOS}
      */
@@ -139,7 +144,7 @@ final class Http2Limits {
         strikes = 0;
     }
 
-    /** Resets the strikes for pings, because an answer is being sent. */
+    /** Resets the count of strikes for pings sent too often, because an answer is being sent. */
     void forgivePings() {
         strikes = 0;
     }

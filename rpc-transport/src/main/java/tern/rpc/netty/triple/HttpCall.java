@@ -258,7 +258,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    // ---- facts for the server
+    // ---- properties that the server reads
 
     /**
      * The name of the service; null for a built-in method. A service may be marked as critical, but its built-in

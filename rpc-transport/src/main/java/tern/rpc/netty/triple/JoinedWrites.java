@@ -33,7 +33,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
     private int expectedBytes = SMALL_BYTES; // expected size of the next flush, which is the size of the last flush
-    private int countedBytes; // number of bytes in the joined buffer that were reported to counted()
+    private int countedBytes; // sum of the numbers passed to counted() for the bytes in the joined buffer
     private @Nullable List<ChannelPromise> promises; // the promises to complete when the joined buffer was written
 
     JoinedWrites() {
@@ -74,7 +74,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Adds to the number of bytes that {@code taken} receives when the socket has accepted the joined buffer.
+     * Adds to the number that {@code taken} receives when the socket has accepted the joined buffer.
      *
      * @param bytes the number of bytes written to {@link #room} that the caller counts
      */

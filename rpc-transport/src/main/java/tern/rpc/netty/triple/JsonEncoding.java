@@ -194,8 +194,8 @@ final class JsonEncoding implements CallEncoding {
     }
 
     /**
-     * Returns a complete answer that reports the failure. If a part of the answer was already sent, returns a last
-     * event that reports the failure.
+     * Returns a complete answer that reports the failure. It is not sent if a part of the answer was already sent;
+     * {@link #end} then reports the failure in a last event.
      */
     @Override
     public HttpWrite wholeFailure(

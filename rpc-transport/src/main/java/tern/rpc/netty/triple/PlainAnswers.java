@@ -26,7 +26,7 @@ final class PlainAnswers {
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
     private long waiting; // number of bytes of plain answers that wait for the socket
-    private long told; // the number of these bytes that the connection knows of
+    private long told; // the number of waiting bytes that was last reported to the connection
 
     PlainAnswers(ServerConnection connection, Http2ConnectionEncoder encoder, JoinedWrites joined) {
         this.connection = connection;

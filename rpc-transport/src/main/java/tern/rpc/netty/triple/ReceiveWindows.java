@@ -27,25 +27,25 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReceiveWindows {
 
-    /** Initial window of a stream (docs/wire-protocol.md 3.1). */
+    /** Initial flow-control window of a stream (docs/wire-protocol.md 3.1). */
     static final int STREAM_BYTES = 1 << 20;
 
-    /** Initial window of a connection (docs/wire-protocol.md 3.1). */
+    /** Initial flow-control window of a connection (docs/wire-protocol.md 3.1). */
     static final int CONNECTION_BYTES = 8 << 20;
 
-    /** Maximum window of a connection. */
+    /** Maximum flow-control window of a connection. */
     static final int MAX_CONNECTION_BYTES = 64 << 20;
 
     private static final int SMALL_STREAM_BYTES = 64 << 10;
     private static final int MIN_STREAM_BYTES = 16 << 10;
 
-    /** If at least this number of bytes is unread, streams get windows of at most 64 KiB. */
+    /** If at least this number of bytes is unread, streams get flow-control windows of at most 64 KiB. */
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
 
-    /** If at least this number of bytes is unread, streams get windows of 16 KiB. */
+    /** If at least this number of bytes is unread, streams get flow-control windows of 16 KiB. */
     private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
-    /** If fewer bytes than this are unread, the windows of streams get their initial size again. */
+    /** If fewer bytes than this are unread, the flow-control windows of streams get their initial size again. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
     /** The peer gets a window update when the remaining window is at most this fraction of its size. */
@@ -141,7 +141,8 @@ final class ReceiveWindows {
 
     /** Called when the peer has acknowledged settings and the codec has applied them. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
-        acknowledged = flow.initialWindowSize() == streamBytes; // false if the peer acknowledged older settings
+        // the result is false if the peer has acknowledged older settings
+        acknowledged = flow.initialWindowSize() == streamBytes;
         connection.forEachActiveStream(this::giveCredit);
         fit(context);
     }

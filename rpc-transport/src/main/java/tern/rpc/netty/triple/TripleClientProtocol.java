@@ -59,8 +59,8 @@ public final class TripleClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Checks whether the first bytes can begin a SETTINGS frame, with which every HTTP/2 server begins. Checks only the
-     * frame's length, because its type arrives later. The first byte of the length must be 0.
+     * Checks the first byte, which must be 0 because it begins the length of a SETTINGS frame. The frame's type arrives
+     * only later.
      */
     @Override
     public Match answersSo(ByteBuf first) {

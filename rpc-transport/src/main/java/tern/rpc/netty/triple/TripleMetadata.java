@@ -84,7 +84,7 @@ final class TripleMetadata {
         int bytes = 0;
         for (Map.Entry<CharSequence, CharSequence> header : headers) {
             if (isOfTheProtocol(header.getKey())) {
-                continue; // skips the header without creating a String
+                continue; // the header is skipped without creating a String for its name
             }
             String name = lower(header.getKey().toString());
             if (isMetadata(name)) {

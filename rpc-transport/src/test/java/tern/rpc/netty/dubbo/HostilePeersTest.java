@@ -27,7 +27,7 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Fuzz;
 
-/** Figures R2, R3 and R4 of docs/figures/promises.md, for the dubbo protocol. */
+/** Checks figures R2, R3 and R4 of docs/figures/promises.md for the dubbo protocol. */
 @Timeout(3_600)
 class HostilePeersTest {
 
@@ -102,10 +102,10 @@ class HostilePeersTest {
     }
 
     /**
-     * Figure R3. A quarter of the connections announce a message of the maximum size and send half a MiB of it. The
-     * other connections repeatedly send decompression bombs. The server may hold at most the number of bytes that the
-     * connections have sent; with many connections, at most the memory budget for requests.
-     * {@code -Dtern.attackers=2000} sets the number of connections.
+     * Checks figure R3 of docs/figures/promises.md. A quarter of the connections announce a message of the maximum size
+     * and send half a MiB of it. The other connections repeatedly send decompression bombs. The server may hold at most
+     * the number of bytes that the connections have sent; with many connections, at most the memory budget for
+     * requests. {@code -Dtern.attackers=2000} sets the number of connections.
      */
     @Test
     @Tag("figures")
@@ -144,7 +144,10 @@ class HostilePeersTest {
         assertThat(most).isLessThanOrEqualTo(allowed);
     }
 
-    /** Figure R4. If a frame is not a valid call, the server must either answer it or close the connection, at once. */
+    /**
+     * Checks figure R4 of docs/figures/promises.md. If a frame is not a valid call, the server must at once either
+     * answer it or close the connection.
+     */
     @Test
     @Tag("figures")
     void hostileFramesAreAnsweredOrClosedAtOnce() {
@@ -189,8 +192,8 @@ class HostilePeersTest {
     }
 
     /**
-     * Figure R4 with random frames: the server must still serve calls afterwards. {@code -Dtern.frames=1000000} sets
-     * the number of frames.
+     * Checks figure R4 of docs/figures/promises.md with random frames: the server must still serve calls afterwards.
+     * {@code -Dtern.frames=1000000} sets the number of frames.
      */
     @Test
     @Tag("figures")

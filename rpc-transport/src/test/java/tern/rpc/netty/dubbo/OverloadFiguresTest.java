@@ -34,8 +34,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figures R8, R9 and R27 of docs/figures/promises.md, with a method that uses 10 ms of CPU time. Callers and server run
- * on the same machine, and the limits allow for other processes on it.
+ * Checks figures R8, R9 and R27 of docs/figures/promises.md with a method that uses 10 ms of CPU time. Callers and
+ * server run on the same machine, and the limits allow for other processes on it.
  */
 @Tag("figures")
 class OverloadFiguresTest {

@@ -75,9 +75,9 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figure R30: checks which kinds of types arrive unchanged as argument and as result, between two Tern peers, and
- * between Tern and a real Apache Dubbo in both directions. The table of results is part of docs/types.md. {@code
- * -Dregenerate=true} rewrites it.
+ * Figure R30 of docs/figures/promises.md: checks which kinds of types arrive unchanged as argument and as result,
+ * between two Tern peers, and between Tern and a real Apache Dubbo in both directions. The table of results is part of
+ * docs/types.md. {@code -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {

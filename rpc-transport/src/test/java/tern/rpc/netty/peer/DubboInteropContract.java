@@ -552,7 +552,7 @@ public abstract class DubboInteropContract {
 
     /**
      * Returns whether Dubbo on this JDK can send attachments with capital letters in their name or with values that are
-     * not text.
+     * not strings.
      */
     protected boolean peerCarriesAttachments() {
         return true;

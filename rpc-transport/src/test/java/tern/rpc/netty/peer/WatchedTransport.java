@@ -27,8 +27,8 @@ final class WatchedTransport implements ServerTransport {
     }
 
     /**
-     * Describes the resources that are in use for calls; empty if no call is running. The limiter's permits include
-     * those of the tenants.
+     * Describes the resources that are in use for calls, including the limiter permits of each tenant; empty if no call
+     * is running.
      */
     List<String> heldForCalls() {
         List<String> held = new ArrayList<>();

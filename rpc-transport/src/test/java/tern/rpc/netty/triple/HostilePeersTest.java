@@ -36,7 +36,7 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 
 /**
- * Figures R2, R6 and R7 of docs/figures/promises.md, over sockets: attackers that use HTTP/2 are disconnected,
+ * Checks figures R2, R6 and R7 of docs/figures/promises.md over sockets: attackers that use HTTP/2 are disconnected,
  * decompression bombs are refused, and honest clients that cancel calls are served.
  */
 @Timeout(1_200)
@@ -281,9 +281,8 @@ class HostilePeersTest {
     }
 
     /**
-     * Figure R6: measures the time until the server disconnects an attacker.
-     * {@code -Dtern.flooders=50 -Dtern.flood-seconds=60} starts 50 concurrent attackers, which reconnect for 60
-     * seconds.
+     * Checks figure R6 of docs/figures/promises.md: measures the time until the server disconnects an attacker. {@code
+     * -Dtern.flooders=50 -Dtern.flood-seconds=60} starts 50 concurrent attackers, which reconnect for 60 seconds.
      */
     @Test
     @Tag("figures")
@@ -322,7 +321,7 @@ class HostilePeersTest {
         assertThat(worst).isLessThanOrEqualTo(TimeUnit.SECONDS.toNanos(1));
     }
 
-    /** Figure R7: makes 2,000 calls per second and cancels every fiftieth call. */
+    /** Checks figure R7 of docs/figures/promises.md: makes 2,000 calls per second and cancels every fiftieth call. */
     @Test
     @Tag("figures")
     void honestCancellerIsNotCut() {

@@ -321,8 +321,8 @@ class Http2ServerTest {
     }
 
     /**
-     * The bytes of the refused streams exceed the window of the connection, so the server must return them to the
-     * window.
+     * The bytes of the refused streams exceed the connection's flow-control window, so the server must return them to
+     * the window.
      */
     @Test
     void streamsBeyondTheLimitAreRefusedOneByOne() {

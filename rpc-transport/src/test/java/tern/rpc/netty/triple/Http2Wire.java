@@ -281,7 +281,7 @@ final class Http2Wire implements AutoCloseable {
         onData = each;
     }
 
-    /** Enlarges the window of a stream, or of the connection if the stream is 0. */
+    /** Enlarges the flow-control window of a stream, or of the connection if the stream is 0. */
     void openWindow(int stream, int bytes) {
         frame(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
     }

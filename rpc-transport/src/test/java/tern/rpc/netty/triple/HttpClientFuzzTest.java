@@ -28,8 +28,8 @@ import tern.rpc.netty.EmbeddedClient;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Figure R1 of docs/figures/promises.md for Tern's HTTP clients: the inputs are frames, headers, and bodies after valid
- * headers, as a hostile server could send them.
+ * Checks figure R1 of docs/figures/promises.md for Tern's HTTP clients. The inputs are frames, headers, and bodies
+ * after valid headers, as a hostile server could send them.
  */
 @Timeout(3_600)
 class HttpClientFuzzTest {

@@ -30,8 +30,8 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Figure R1 of docs/figures/promises.md for HTTP servers: frames, headers, and bodies of each protocol after valid
- * headers.
+ * Checks figure R1 of docs/figures/promises.md for HTTP servers. The inputs are frames, headers, and bodies of each
+ * protocol after valid headers.
  */
 @Timeout(3_600)
 public class HttpFuzzTest {

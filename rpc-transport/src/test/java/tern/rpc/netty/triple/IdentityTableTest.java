@@ -58,7 +58,7 @@ class IdentityTableTest {
     private static final String HEALTH = "grpc.health.v1.Health";
     private static final int LIMIT = 64 << 10;
 
-    /** The exported names. The value of each entry is an unknown name of the same length. */
+    /** Maps each exported name to an unknown name of the same length. */
     private static final Map<String, String> TWINS = Map.of(
             "Vault", "Vaulz", "open", "opez", "read", "reaz", "shout", "shouz", "join", "joiz", "touch", "toucz", "sum",
             "suz");
