@@ -140,9 +140,7 @@ public final class Connection implements PendingCall.Carrier {
                 .handler(handlers())
                 .connect(endpoint.host(), endpoint.port());
         if (connecting.cause()
-                // if the attempt has already failed, there may be no channel to close, for example because of a lack of
-                // file descriptors
-                == null) {
+                == null) { // after a failure there may be no channel, for example for lack of file descriptors
             channel = connecting.channel();
         }
         // calls may have been sent before the event loop was set; this starts the checks of their deadlines
@@ -324,8 +322,8 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            // if the connection was closed meanwhile, the call may have been registered too late to fail with the other
-            // calls
+            // the connection may have been closed before this call was registered, so that the call did not fail with
+            // the others
             failCalls();
         } else {
             sweepLater();

@@ -101,9 +101,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     // an ArrayList while the connection has calls; otherwise an immutable empty list
     private List<NettyServerCall> calls = Collections.emptyList();
     private @Nullable InboundAccount
-            // created by the event loop when it first counts bytes; threads that decode these bytes therefore see the
-            // field
-            inbound;
+            inbound; // created by the event loop before it counts bytes; threads that decode these bytes see the field
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
@@ -747,9 +745,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         for (NettyServerCall call : List.copyOf(calls)) {
             try {
                 call.disconnected();
-            // an exception must not prevent the following steps, which notify the other calls and release all counted
-            // bytes
             } catch (Throwable e) {
+                // an exception must not stop the following steps, which notify the other calls and release all counted
+                // bytes
                 Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
             }
         }

@@ -197,8 +197,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int size = name.length() + value.length() + ENTRY_BYTES;
         if (entries == MAX_ENTRIES || bytes + size > capacity) {
             if (blocks > BLOCKS_OF_A_TABLE) {
-                // the table is cleared at the start of the next block, because the current block may refer to entries
-                empty();
+                empty(); // the next block clears the peer's table; the current block may still refer to the old entries
             }
             return false;
         }

@@ -580,7 +580,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 throw Http2Exception.streamError(
                         streamId, Http2Error.PROTOCOL_ERROR, "more headers that do not end stream %d", streamId);
             }
-            // the headers are trailers, which no protocol uses in requests, so only the end of the stream matters
+            // if the exchange exists, these headers are trailers, which no protocol uses in requests, so only the end
+            // matters
             if (known != null) {
                 end(known, endOfStream);
                 return;

@@ -195,8 +195,9 @@ final class HttpAnswer {
             try {
                 finish(response.headers(), message, null, trailers);
                 return;
-            // an RpcException from the encoding is the method's fault and must not be reported as the caller's
             } catch (RpcException e) {
+                // an RpcException from encoding the answer is the method's fault and must not be reported as the caller's
+                // fault
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
             } catch (Throwable e) { // the metadata or a lack of memory has caused this exception

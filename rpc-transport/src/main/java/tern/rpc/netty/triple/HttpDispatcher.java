@@ -111,8 +111,7 @@ final class HttpDispatcher implements HttpRequests {
             return form.call(exchange, connection.services());
         }
         if (connectUnsaid) {
-            // Connect may be rejected later in favor of JSON, so the timeout headers must be valid for both protocols.
-            JsonForm.timeoutNanos(exchange.head());
+            JsonForm.timeoutNanos(exchange.head()); // the timeout headers must be valid for Connect and for JSON
         }
         HttpCall call;
         try {
