@@ -101,7 +101,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     // an ArrayList while the connection has calls; otherwise an immutable empty list
     private List<NettyServerCall> calls = Collections.emptyList();
     private @Nullable InboundAccount
-            inbound; // created by the event loop before it counts bytes; threads that decode these bytes see the field
+            inbound; // set by the event loop before other threads get bytes that this account counts
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
@@ -746,8 +746,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
             try {
                 call.disconnected();
             } catch (Throwable e) {
-                // an exception must not stop the following steps, which notify the other calls and release all counted
-                // bytes
+                // an exception must not stop the following steps, which notify other calls and release counted bytes
                 Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
             }
         }

@@ -89,8 +89,8 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            // The network's share is the parent. It counts these calls too, because connections from other networks may
-            // appear before the calls have ended.
+            // The network's share is the parent of the connection's share and counts the same calls, because
+            // connections from other networks may appear before these calls have ended.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

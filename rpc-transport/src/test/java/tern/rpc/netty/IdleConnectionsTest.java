@@ -148,8 +148,8 @@ class IdleConnectionsTest {
         /** Returns the headers of a gRPC request, whose fields the server adds to its dynamic table. */
         private static byte[] head() {
             ByteArrayOutputStream block = new ByteArrayOutputStream();
-            block.write(0x83); // The byte stands for the field :method: POST.
-            block.write(0x86); // The byte stands for the field :scheme: http.
+            block.write(0x83); // this byte encodes the header field :method: POST
+            block.write(0x86); // this byte encodes the header field :scheme: http
             remembered(block, 0x40 | 4, "", "/" + IdleServer.Shout.class.getName() + "/shout");
             remembered(block, 0x40 | 1, "", "localhost:50051");
             remembered(block, 0x40 | 31, "", "application/grpc");

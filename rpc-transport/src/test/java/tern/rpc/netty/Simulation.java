@@ -302,7 +302,7 @@ final class Simulation {
         private boolean wantsToRead;
         private boolean reading; // true while the event loop's queue contains a task that reads from this socket
         private boolean blocked; // true if a write stopped because the other end's buffer was full
-        private boolean ended; // true if the other end is closed
+        private boolean ended; // true if the other end of the connection is closed
 
         /** @param capacity the maximum number of bytes that wait to be read by this end */
         Socket(int capacity) {

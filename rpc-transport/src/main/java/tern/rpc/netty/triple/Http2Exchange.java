@@ -98,8 +98,8 @@ final class Http2Exchange extends HttpExchange {
     }
 
     /**
-     * Whether the server counts a reset of this stream towards the limit for resets. This is so while the method has
-     * not started and no part of the answer was sent.
+     * Whether the server counts a reset of this stream towards the limit for resets: true while the method has not
+     * started and no part of the answer was sent.
      */
     boolean countsAsReset() {
         Call open = call();

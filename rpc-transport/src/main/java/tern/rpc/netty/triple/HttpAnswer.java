@@ -196,8 +196,7 @@ final class HttpAnswer {
                 finish(response.headers(), message, null, trailers);
                 return;
             } catch (RpcException e) {
-                // an RpcException from encoding the answer is the method's fault and must not be reported as the caller's
-                // fault
+                // an RpcException from encoding the answer is the method's fault and must not be blamed on the caller
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
             } catch (Throwable e) { // the metadata or a lack of memory has caused this exception

@@ -77,7 +77,7 @@ final class JsonAnswer implements Answer {
     }
 
     private @Nullable Object value(JsonMethod json, byte[] bytes, int length) {
-        if (length == 0) { // some answers have no body, for example with status 204
+        if (length == 0) { // the answer has no body, as with status 204
             return null;
         }
         String type = answer.field(JsonForm.CONTENT_TYPE);

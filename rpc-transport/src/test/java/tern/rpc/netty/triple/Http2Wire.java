@@ -264,7 +264,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Skips the given text, which precedes the first frame. */
+    /** Reads and drops the given string, which precedes the first frame. */
     void skip(String text) {
         try {
             byte[] bytes = socket.getInputStream().readNBytes(text.length());

@@ -48,7 +48,7 @@ class UnreadUnaryAnswersTest {
 
     private static final int PAGES = 6_000;
 
-    /** A service. The answers on all connections together occupy twelve times {@link #MAX_BYTES}. */
+    /** A service whose answers on all connections together occupy twelve times {@link #MAX_BYTES}. */
     public interface Large {
         BytesValue large(StringValue text);
 
