@@ -219,7 +219,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return queue.queuedBytes() > HIGH_WATERMARK;
     }
 
-    /** Called by the protocol when it starts or stops accepting bytes. Initially it accepts them. */
+    /** Called by the protocol when it starts or stops accepting bytes. Initially, the protocol accepts bytes. */
     public void wantsBytes(boolean wanted) {
         if (unwanted == wanted) {
             unwanted = !wanted;

@@ -259,8 +259,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     /**
      * Resets a stream that exceeds the maximum number of concurrent streams. Netty would refuse the stream without
-     * creating it, and would close the connection at the stream's next frame. Therefore Netty is given no limit, and
-     * this class enforces it.
+     * creating it, and would close the connection at the stream's next frame. Netty is therefore given no limit; this
+     * class enforces the limit.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
         if (settingsKnown) { // a client that has not yet received the settings has not violated the limit
