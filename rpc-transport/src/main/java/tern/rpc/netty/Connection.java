@@ -322,8 +322,8 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            // the connection may have been closed before this call was registered, so that the call did not fail with
-            // the others
+            // the connection may have been closed before this call was registered; then the call did not fail with the
+            // other calls
             failCalls();
         } else {
             sweepLater();

@@ -80,7 +80,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         if (kept.isReadable()) {
             refuse();
         }
-        refused = true; // after the refusal, the scheduled check has no effect
+        refused = true; // with this value, the scheduled check has no effect
         context.fireChannelInactive();
     }
 

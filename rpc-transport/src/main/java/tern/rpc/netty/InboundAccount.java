@@ -170,7 +170,7 @@ public final class InboundAccount {
         }
     }
 
-    /** Checks whether the budget now permits reading. Any thread may call this. */
+    /** Schedules a check whether the budget permits reading. Any thread may call this. */
     void lookAgain() {
         try {
             loop.execute(() -> {

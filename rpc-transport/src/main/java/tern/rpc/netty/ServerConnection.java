@@ -185,7 +185,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Returns a random id for a frame that the server sends on its own initiative, such as a heartbeat. */
+    /** Returns a random id for a frame that is not an answer, such as the dubbo protocol's read-only event. */
     public long newId() {
         return ThreadLocalRandom.current().nextLong();
     }

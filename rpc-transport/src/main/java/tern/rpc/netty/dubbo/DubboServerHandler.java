@@ -31,7 +31,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private boolean broken;
     private int arrived; // number of received bytes of the incomplete message
     private int countedBytes; // number of bytes that the memory budget counts for the incomplete message
-    private long beganNanos; // the time at which the incomplete message began
+    private long beganNanos; // time at which the incomplete message began, or at which the previous message ended
     private boolean watching;
 
     DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {

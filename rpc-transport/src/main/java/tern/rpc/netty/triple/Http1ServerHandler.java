@@ -263,7 +263,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Called when the peer has read a part of an answer. Continues with the next request if it was waiting for this.
+     * Called when the peer has read a part of an answer. Processes the next request, which may have waited for this.
      */
     void taken() {
         if (exchange == null && unread.isReadable()) {

@@ -37,11 +37,11 @@ enum JsonFormat {
     }
 
     /**
-     * Chooses the first format in the {@code accept} header in which the method's result can be sent. If that header
-     * selects no format, uses the given suggestions, which come from the path, the query and the request's content
-     * type.
+     * Chooses the first format in the {@code accept} header in which the method's result can be sent. If the header is
+     * absent or selects any media type, uses the given suggestions, which come from the path, the query and the
+     * request's content type.
      *
-     * @throws HttpRefusal with status 415 if no format is possible
+     * @throws HttpRefusal with status 415 if the header permits none of the possible formats
      */
     static JsonFormat choose(MethodDescriptor method, Http2Headers request, List<@Nullable String> suggestions) {
         CharSequence first = request.get("accept");

@@ -3,9 +3,9 @@ package tern.rpc.netty.triple;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The states in which the streams ended that a client opened most recently. They show whether a frame on an ended
- * stream is merely late or is forbidden (RFC 9113, 5.1). Most clients open streams in order and end them normally, so
- * memory is allocated only for pages that contain a reset or skipped stream. Confined to the event loop.
+ * The end states of the streams that a client opened most recently. They show whether a frame on an ended stream is
+ * merely late or is forbidden (RFC 9113, 5.1). Most clients open streams in order and end them normally, so memory is
+ * allocated only for pages that contain a reset or skipped stream. Confined to the event loop.
  */
 final class StreamHistory {
 

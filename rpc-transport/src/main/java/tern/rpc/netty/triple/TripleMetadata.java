@@ -66,7 +66,7 @@ final class TripleMetadata {
             "tern-executed",
             HeaderCase.NAME);
 
-    /** Names of headers that never contain metadata and that most answers contain. */
+    /** Names of frequent headers that never contain metadata. */
     private static final Set<AsciiString> OF_ANSWERS = Set.of(
             GrpcHeaders.STATUS, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.TIMEOUT, AsciiString.cached("content-length"));
 
