@@ -76,8 +76,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final int LAST_IDS = 4_096;
 
     /**
-     * A window update below this size lets no waiting request continue, so the client counts it as a control frame,
-     * whose number is limited.
+     * A WINDOW_UPDATE frame with a smaller increment lets no waiting request continue, so the client counts it as a
+     * control frame, whose number is limited.
      */
     private static final int SMALL_INCREMENT = 1 << 10;
 
@@ -747,7 +747,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // the update lets no waiting request continue
+            // either no request waits for the window or the increment is too small, so the frame is counted as a
+            // control frame
+            if (unsentBytes == 0 || increment < SMALL_INCREMENT) {
                 limits.controlFrame(System.nanoTime());
             }
         }

@@ -292,7 +292,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         gathering.add(exchange);
     }
 
-    /** Whether the stream's window, the connection's window and the socket accept more bytes. */
+    /** Whether the flow-control windows of the stream and the connection, and the socket, accept more bytes. */
     boolean isWritable(Http2Stream stream) {
         Http2RemoteFlowController windows = encoder().flowController();
         return context().channel().isWritable()
@@ -354,8 +354,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Closes the connection if the client's window has stayed closed for a minute while more than 8 MiB of answers
-     * wait.
+     * Closes the connection if the client's flow-control window has stayed closed for a minute while more than 8 MiB of
+     * answers wait.
      */
     private void watch() {
         watching = unread.mayStall() && context().channel().isActive();
@@ -644,7 +644,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             Http2Exchange exchange = stream.getProperty(exchangeKey);
             HttpExchange.Call call = exchange == null ? null : exchange.call();
             if (exchange == null || call == null) {
-                // the request was already answered, so its bytes are dropped and returned to the window
+                // the request was already answered, so its bytes are dropped and returned to the flow-control window
                 return data.readableBytes() + padding;
             }
             if (data.isReadable()) {

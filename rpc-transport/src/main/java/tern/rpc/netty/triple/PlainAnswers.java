@@ -55,7 +55,7 @@ final class PlainAnswers {
         try {
             windows.incrementWindowSize(whole, -message.length);
         } catch (Http2Exception e) {
-            return false; // this exception cannot occur, because the window becomes smaller
+            return false; // this exception cannot occur, because the flow-control window becomes smaller
         }
         ByteBuf out = joined.room(message.length + HEADS_BYTES + contentType.length());
         joined.counted(counted);

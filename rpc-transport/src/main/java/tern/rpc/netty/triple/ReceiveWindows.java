@@ -48,7 +48,9 @@ final class ReceiveWindows {
     /** If fewer bytes than this are unread, the flow-control windows of streams get their initial size again. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
-    /** The peer gets a window update when the remaining window is at most this fraction of its size. */
+    /**
+     * The peer gets a WINDOW_UPDATE frame when the remaining flow-control window is at most this fraction of its size.
+     */
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
@@ -71,7 +73,7 @@ final class ReceiveWindows {
         this.flow = (DefaultHttp2LocalFlowController) decoder.flowController();
     }
 
-    /** Enlarges the connection's window from the initial size of RFC 9113 to {@link #CONNECTION_BYTES}. */
+    /** Enlarges the connection's flow-control window from the initial size of RFC 9113 to {@link #CONNECTION_BYTES}. */
     static void open(Http2Connection connection, Http2ConnectionDecoder decoder) throws Http2Exception {
         decoder.flowController()
                 .incrementWindowSize(
@@ -148,8 +150,8 @@ final class ReceiveWindows {
     }
 
     /**
-     * Sends a window update for a stream if one is due. The window may have become smaller than the number of bytes
-     * that were consumed since the last update.
+     * Sends a WINDOW_UPDATE frame for a stream if one is due. The window may have become smaller than the number of
+     * bytes that were consumed since the last update.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

@@ -322,8 +322,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * Chooses a reader speed at random. A stream is paused only if its messages fit into the window of a bare HTTP/2
-     * client.
+     * Chooses a reader speed at random. A stream is paused only if its messages fit into the flow-control window of a
+     * bare HTTP/2 client.
      */
     private static Reading anyReading(int allBytes, Random random) {
         return switch (random.nextInt(6)) {

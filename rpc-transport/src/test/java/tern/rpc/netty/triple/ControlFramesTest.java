@@ -131,7 +131,8 @@ class ControlFramesTest {
                     // 65,535 bytes are all that the initial flow-control windows permit
                     wire.readUntil(() -> wire.begun(1).data.size() == 65_535);
                     for (int i = 0; i < 3_000; i++) {
-                        // this frame enlarges only the stream's window, so the server can still send no data
+                        // this frame enlarges only the stream's flow-control window, so the server can still send no
+                        // data
                         wire.openWindow(1, 1);
                     }
                 },

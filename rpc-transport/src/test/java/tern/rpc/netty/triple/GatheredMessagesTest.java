@@ -121,7 +121,8 @@ class GatheredMessagesTest {
         add("abcdef");
         ChannelFuture first = write();
         add("g");
-        // this byte waits behind the first message to preserve the order, although the window has room for it
+        // this byte waits behind the first message to preserve the order, although the flow-control window has room for
+        // it
         ChannelFuture second = write();
         codec.flush(context);
 

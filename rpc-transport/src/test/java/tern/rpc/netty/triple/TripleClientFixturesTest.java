@@ -335,7 +335,7 @@ class TripleClientFixturesTest {
             PendingCall pending = Requests.send(connection, made.call().withDeadline(Requests.deadline(Requests.LONG)));
             try (Http2Script script = Http2Script.acceptOnly(server)) {
                 List<Frame> captured = Http2Script.frames(file("triple-h2/" + name + ".s2c.bin"));
-                // The first two captured frames contain the settings and the window update.
+                // The first two captured frames are SETTINGS and WINDOW_UPDATE.
                 captured.subList(0, 2).forEach(script::send);
                 Request ours = script.request();
                 assertSameRequest(name, ours, captured(name));
