@@ -53,7 +53,7 @@ final class CallerConnection implements PendingCall.Carrier {
          * Called once, when the connection is closed.
          *
          * @param unreachable the reason why the server was never reached; null if the server was reached or the call
-         *     had ended before
+         *     had ended earlier
          */
         void gone(CallerConnection connection, @Nullable String unreachable);
     }
@@ -119,7 +119,7 @@ final class CallerConnection implements PendingCall.Carrier {
         try {
             write(call, socket);
         } catch (IOException e) {
-            // the server may have answered before it read the whole request
+            // the server may have answered before it read the whole request, so its answer is read despite the error
             Answer early = answerAfter(call, socket, e);
             answered(call, early, false);
             return;
@@ -140,10 +140,12 @@ final class CallerConnection implements PendingCall.Carrier {
         SocketChannel made = SocketChannel.open();
         channel = made;
         if (isClosed()) {
-            made.close(); // the thread that closed this connection may not have seen the new channel
+            // the thread that closed this connection may not have seen the new channel, so this thread closes the
+            // channel
+            made.close();
         }
         made.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        // blocks until the socket is connected, or until the deadline sweep closes it
+        // the call to connect() blocks until the socket is connected, or until the deadline sweep closes it
         made.socket().connect(address, (int) settings.connectTimeout().toMillis());
         connected = true;
         owner.connected(this);
@@ -158,7 +160,7 @@ final class CallerConnection implements PendingCall.Carrier {
         byte[][] parts = request;
         request = new byte[0][];
         if (call.isDone()) {
-            return; // the call has ended, so the connection is closed or will be closed soon
+            return; // the call has ended, so another thread has closed this connection or will close it soon
         }
         call.sent();
         for (byte[] part : parts) {
@@ -213,7 +215,7 @@ final class CallerConnection implements PendingCall.Carrier {
         if (unread.capacity() > USUAL_BYTES) {
             unread = Unpooled.EMPTY_BUFFER; // a large answer must not keep a large buffer allocated
         }
-        current = null; // cleared first, because from here on the connection may be reused or closed
+        current = null; // the field is cleared first, because from here on another call may use the connection
         if (!call.answer(answer)) {
             owner.answeredLate();
             close("its call was given up");
@@ -306,7 +308,7 @@ final class CallerConnection implements PendingCall.Carrier {
         PendingCall lost = current;
         boolean unreachable = !connected && lost != null && !lost.isDone();
         try {
-            // called before the call fails, so that an immediate retry finds another connection
+            // the owner is notified before the call fails, so that an immediate retry finds another connection
             owner.gone(this, unreachable ? reason : null);
         } finally {
             if (lost != null) {

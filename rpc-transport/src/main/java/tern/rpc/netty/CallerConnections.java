@@ -23,21 +23,21 @@ final class CallerConnections implements CallerConnection.Owner {
     /** Maximum time between a call's deadline and its failure. */
     private static final long SWEEP_MILLIS = 20;
 
-    /** Interval of the checks that find idle connections closed by the server. */
+    /** Interval of the checks that find idle connections which the server has closed. */
     private static final long LOOK_MILLIS = 1_000;
 
     /**
-     * A connection that was used within this time is reused without a check. The check costs a noticeable part of a
-     * call's time.
+     * A connection that was used within this time is reused without a check, because the check would noticeably
+     * lengthen the call.
      */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** Limits the number of connections, and records whether the server can be reached. */
     interface Owner {
         /**
-         * Counts one more connection, unless the limit is reached.
+         * Reserves a place for one more connection, unless the limit is reached.
          *
-         * @return false if the limit is reached and no idle connection can be closed instead
+         * @return false if the limit is reached and no idle connection can be closed to make room
          */
         boolean mayOpen();
 
@@ -49,7 +49,7 @@ final class CallerConnections implements CallerConnection.Owner {
         /**
          * Called when a connection has ended.
          *
-         * @param unreachable the reason why the server was not reached; null if it was reached
+         * @param unreachable the reason why the server was not reached; null if the server was reached
          */
         void gone(@Nullable String unreachable);
     }
@@ -59,7 +59,8 @@ final class CallerConnections implements CallerConnection.Owner {
     private final CallerExchanges exchanges;
     private final EventLoops loops;
     private final Owner owner;
-    private final Deque<CallerConnection> idle = new ConcurrentLinkedDeque<>(); // most recently used first
+    // the idle connections, most recently used first
+    private final Deque<CallerConnection> idle = new ConcurrentLinkedDeque<>();
     private final Set<CallerConnection> all = ConcurrentHashMap.newKeySet();
     private final AtomicLong lateAnswers = new AtomicLong();
     private final AtomicBoolean sweeping = new AtomicBoolean();
@@ -119,10 +120,7 @@ final class CallerConnections implements CallerConnection.Owner {
         return made;
     }
 
-    /**
-     * Closes one idle connection, so that an event-loop connection may be opened instead. Returns false if no
-     * connection is idle.
-     */
+    /** Closes one idle connection to make room for an event-loop connection. Returns false if no connection is idle. */
     boolean giveUpOne() {
         CallerConnection given = idle.pollLast();
         if (given == null || !all.remove(given)) {
@@ -181,7 +179,9 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            sweepLater(); // a call that began meanwhile may rely on this sweep
+            // a call that began meanwhile may rely on this sweep to fail at its deadline, so the next sweep is
+            // scheduled
+            sweepLater();
         }
     }
 
@@ -216,7 +216,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         looking.set(false);
         if (closed) {
-            closeAll("the client is closed"); // closes the connections that were in use when the client was closed
+            closeAll("the client is closed"); // these connections were in use when the client was closed
         } else if (!idle.isEmpty()) {
             lookLater();
         }

@@ -26,15 +26,17 @@ public interface ClientProtocol {
      */
     void prepareReference(ServiceDescriptor service);
 
-    /** The protocol names that the client offers to a TLS server by ALPN, such as {@code h2}; empty to offer none. */
+    /**
+     * The protocol names that the client offers to a TLS server in ALPN negotiation, such as {@code h2}; empty to offer
+     * none.
+     */
     default List<String> applicationProtocols() {
         return List.of();
     }
 
     /**
-     * Whether a connection transmits only one call at a time, so that the client needs as many connections as
-     * concurrent calls. The handlers of such a protocol call {@link Connection#released()} after each call and send no
-     * heartbeats.
+     * Whether a connection transmits only one call at a time. The client then needs as many connections as concurrent
+     * calls. The handlers of such a protocol call {@link Connection#released()} after each call and send no heartbeats.
      */
     default boolean isExclusive() {
         return false;
@@ -101,7 +103,7 @@ public interface ClientProtocol {
         return false;
     }
 
-    /** How long to wait for the answer to a heartbeat while no call waits for an answer. */
+    /** Returns the time limit for the answer to a heartbeat while no call waits for an answer. */
     default Duration idlePatience(ClientTransportSettings settings) {
         return settings.heartbeat().multipliedBy(2);
     }

@@ -20,8 +20,8 @@ import tern.rpc.transport.Tls;
  * @param probeTimeout the time limit for the answer to a heartbeat while calls wait for an answer
  * @param maxInFlight the maximum number of unanswered calls on one connection, 1 to {@value #MAX_IN_FLIGHT}; further
  *     calls fail as not executed
- * @param maxQueuedBytes while more than this number of bytes wait to be written to a connection, further requests fail
- *     as not executed
+ * @param maxQueuedBytes the maximum number of bytes that wait to be written to a connection; while more bytes wait,
+ *     further requests fail as not executed
  * @param maxRequestBytes the maximum size of a request, in bytes
  * @param maxResponseBytes the maximum size of an answer, in bytes
  * @param tls supplies keys and trusted certificates, and is called for every new connection; null for no TLS
@@ -40,7 +40,9 @@ public record ClientTransportSettings(
         int maxResponseBytes,
         @Nullable Supplier<Tls> tls) {
 
-    /** Upper bound of {@code maxInFlight}. A connection allocates a table with two to four slots per permitted call. */
+    /**
+     * Upper bound of {@code maxInFlight}. Each connection allocates a table with two to four slots per permitted call.
+     */
     public static final int MAX_IN_FLIGHT = 1 << 20;
 
     public ClientTransportSettings {
@@ -135,7 +137,10 @@ public record ClientTransportSettings(
         return with(draft -> draft.maxInFlight = maxInFlight);
     }
 
-    /** @param maxQueuedBytes the number of bytes waiting to be written above which further requests fail */
+    /**
+     * @param maxQueuedBytes the maximum number of bytes that wait to be written to a connection; while more bytes wait,
+     *     further requests fail
+     */
     public ClientTransportSettings withMaxQueuedBytes(long maxQueuedBytes) {
         return with(draft -> draft.maxQueuedBytes = maxQueuedBytes);
     }

@@ -41,7 +41,7 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * Maximum number of pending calls if the connection transmits one call at a time. It is two, because the next call
-     * may begin while the previous answer is being delivered.
+     * may begin before the previous answer was delivered to its caller.
      */
     private static final int ONE_AND_THE_NEXT = 2;
 
@@ -61,7 +61,7 @@ public final class Connection implements PendingCall.Carrier {
         /** Called when the first bytes from the server were read. */
         default void heardFirst(Connection connection) {}
 
-        /** Called when a connection that transmits one call at a time is free for the next call. */
+        /** Called when the connection is ready for the next call, if it transmits one call at a time. */
         default void released(Connection connection) {}
 
         /** Returns the connection that replaces the given one; null if there is no replacement. */
@@ -89,7 +89,8 @@ public final class Connection implements PendingCall.Carrier {
     private boolean refused; // written before the state, so a thread that reads the new state also reads this field
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
-    private volatile boolean isPinged; // set without a lock, so two threads may each send a heartbeat
+    // true while a heartbeat is unanswered; set without a lock, so two threads may each send a heartbeat
+    private volatile boolean isPinged;
     private volatile long pingedNanos;
     private volatile @Nullable Channel channel;
     private volatile @Nullable EventLoop eventLoop;
@@ -139,10 +140,11 @@ public final class Connection implements PendingCall.Carrier {
                 .handler(handlers())
                 .connect(endpoint.host(), endpoint.port());
         if (connecting.cause()
-                == null) { // on a failure there may be no channel to close, for example if file descriptors run out
+                == null) { // after a failure there may be no channel, for example for lack of file descriptors
             channel = connecting.channel();
         }
-        sweepLater(); // for calls that were sent before the event loop was set
+        // calls may have been sent before the event loop was set; this starts the checks of their deadlines
+        sweepLater();
         connecting.addListener(done -> {
             if (!done.isSuccess()) {
                 close(CallEnds.describe(done.cause()));
@@ -203,7 +205,7 @@ public final class Connection implements PendingCall.Carrier {
         } else {
             ready(opened);
         }
-        // Added last, because the listener runs at once if the server has already closed the connection.
+        // The listener is added last, because it runs at once if the server has already closed the connection.
         opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
     }
 
@@ -248,7 +250,7 @@ public final class Connection implements PendingCall.Carrier {
         if (tls == null || loop.isShuttingDown()) {
             close(reason);
         } else {
-            // runs after a pending TLS exception, whose message explains the close better
+            // this runs after the handling of a pending TLS exception, whose message explains the close better
             loop.execute(() -> close(reason));
         }
     }
@@ -320,7 +322,9 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            failCalls(); // the call may have been registered after the other pending calls had failed
+            // the connection may have been closed before this call was registered; then the call did not fail with the
+            // other calls
+            failCalls();
         } else {
             sweepLater();
         }
@@ -434,7 +438,7 @@ public final class Connection implements PendingCall.Carrier {
 
     /**
      * Whether the server has answered a call, or has sent bytes and kept the connection open for at least a second. If
-     * neither is true, the server may only accept and close connections, so the next attempt must wait.
+     * neither is true, the server may only accept and close connections, so the next attempt to connect must wait.
      */
     boolean wasOfUse() {
         return answered || (heard && System.nanoTime() - readyNanos >= SHORT_LIFE_NANOS);
@@ -478,8 +482,8 @@ public final class Connection implements PendingCall.Carrier {
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);
-            // The owner is notified before the state changes, so that a call which finds this connection draining can
-            // already find the replacement.
+            // The owner is notified before the state changes, so that a call that finds this connection draining can
+            // find the replacement.
             owner.changed(this, State.DRAINING);
             state = State.DRAINING;
             closeIfDrained();
@@ -559,7 +563,7 @@ public final class Connection implements PendingCall.Carrier {
             open.close();
         }
         try {
-            // called before the calls fail, so that an immediate retry finds another connection
+            // the owner is notified before the calls fail, so that an immediate retry finds another connection
             owner.changed(this, State.CLOSED);
         } finally {
             failCalls();

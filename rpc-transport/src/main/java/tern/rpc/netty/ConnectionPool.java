@@ -48,13 +48,13 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final AtomicInteger turn = new AtomicInteger();
     // guarded by this
     private final List<Connection> retiring = new ArrayList<>();
-    // lost connections with calls that have received parts of their answers; guarded by this
+    // lost connections whose calls have received a part of their answers; guarded by this
     private final List<Connection> untold = new ArrayList<>();
     // guarded by this
     private final ReconnectBackoff backoff;
     // the scheduled replacements of lost connections; guarded by this
     private final Map<Connection, ScheduledFuture<?>> pauses = new IdentityHashMap<>();
-    // connections that calls started before the end of a pause and that are not ready yet
+    // connections that calls started to open before the end of a pause and that are not ready
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet();
     private final AttemptPace pace;
     private volatile boolean available;
@@ -103,7 +103,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return available;
     }
 
-    /** Whether a connection is being opened. Also true if a connection is ready but has not yet notified this pool. */
+    /** Also returns true for a connection that is ready but has not yet notified this pool. */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAny(State.READY));
@@ -152,9 +152,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     /**
-     * Returns why no connection is available, as text for error messages. A call may find a connection closed before
-     * its event loop has notified this pool. Therefore the reason of a closed connection is used first, and then the
-     * reason of the last lost connection.
+     * Returns the reason why there is no connection, for error messages. A call may find a connection closed before its
+     * event loop has notified this pool. The reason that the connection reports is therefore preferred.
      */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {
@@ -167,8 +166,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     /**
-     * Returns the next ready connection in turn. If no connection is ready, returns a connection that is being opened,
-     * or null.
+     * Selects ready connections in turn. If no connection is ready, returns a connection that is being opened, or null.
      */
     private @Nullable Connection choose() {
         int size = current.length();
@@ -246,7 +244,9 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public void heardFirst(Connection connection) {
-        heard = true; // stays true, because a replacement becomes ready only after its server has sent bytes
+        // This field stays true for every later connection, because a replacement becomes ready only after its server
+        // has sent bytes.
+        heard = true;
     }
 
     @Override

@@ -61,7 +61,7 @@ public final class EventLoops implements AutoCloseable {
         }
     }
 
-    /** The name of the I/O mechanism: {@code nio} or {@code epoll}. */
+    /** The name of the I/O mechanism of the threads: {@code nio} or {@code epoll}. */
     public String kind() {
         return kind.label;
     }

@@ -29,9 +29,9 @@ import tern.rpc.transport.PendingCall;
  * The connections to one endpoint for a protocol that transmits one call at a time on a connection. A call uses the
  * most recently used idle connection, or opens a new connection unless the limit is reached. Idle connections are
  * closed after the heartbeat time. After a failed attempt to connect, calls fail at once until an attempt in the
- * background succeeds. A failing call starts an attempt if none was started for half a second. Blocking callers use
- * their own sockets if the protocol supports it, TLS is off and the server was reached before. Event loops process all
- * other calls. Thread-safe.
+ * background succeeds. A failing call starts an attempt if half a second has passed since the last one started.
+ * Blocking callers use their own sockets if the protocol supports it, TLS is off and the server was reached before.
+ * Event loops process all other calls. Thread-safe.
  */
 final class ExclusiveConnections implements ClientConnection, Connection.Owner, CallerConnections.Owner {
 
@@ -45,18 +45,18 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final @Nullable TlsContext tls;
     private final EventLoops loops;
     private final Consumer<ClientConnection> whenClosed;
-    private final Deque<Idle> idle = new ConcurrentLinkedDeque<>(); // most recently used first
+    private final Deque<Idle> idle = new ConcurrentLinkedDeque<>(); // the idle connections, most recently used first
     private final Set<Connection> all = ConcurrentHashMap.newKeySet();
     private final Set<Connection> connecting = ConcurrentHashMap.newKeySet();
-    // connections without a call, which become idle when they are connected
+    // connections that were opened without a call, and become idle when they are connected
     private final Set<Connection> unused = ConcurrentHashMap.newKeySet();
     private final Set<Connection> begunByCalls =
             ConcurrentHashMap.newKeySet(); // attempts to connect that a call started but does not wait for
     private final AttemptPace pace;
-    // number of open connections, of event loops and of blocking callers together
+    // number of open connections, including those of blocking callers
     private final AtomicInteger count = new AtomicInteger();
     private final @Nullable CallerConnections callers;
-    // number of late answers on connections that are now closed
+    // number of answers that arrived after their calls had ended, on connections that were closed since
     private final AtomicLong lateAnswersBefore = new AtomicLong();
     private final AtomicBoolean tidying = new AtomicBoolean();
     // guarded by this
@@ -103,7 +103,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
     }
 
-    /** Opens a connection without a call, which shows whether the server can be reached. */
+    /** Opens a connection without a call, to find out whether the server can be reached. */
     void open() {
         Connection first = add();
         if (first != null) {
@@ -192,9 +192,9 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Adds a connection that is not yet connected.
+     * Creates a connection, which then starts to connect.
      *
-     * @return null if the limit is reached
+     * @return null if the maximum number of connections is reached
      */
     private @Nullable Connection add() {
         return add(connecting);
@@ -227,8 +227,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Closes an idle event-loop connection, so that a blocking caller may open a socket instead. Returns false if no
-     * connection is idle.
+     * Closes an idle event-loop connection to make room for a blocking caller's socket. Returns false if no connection
+     * is idle.
      */
     private boolean giveUpOne() {
         Connection given = takeIdle();
@@ -270,7 +270,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
         reachable();
         begunByCalls.remove(connection);
-        // removed last, so that send() either finds the connection in "connecting" or sees that "available" is true
+        // the connection is removed last, so that send() either finds it in "connecting" or sees that "available" is
+        // true
         connecting.remove(connection);
     }
 
@@ -303,7 +304,10 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         anyHeard = true;
     }
 
-    /** Sends a small request on a separate connection, because the protocol has no heartbeats. */
+    /**
+     * Sends a small request on a separate connection, because the protocol has no heartbeats. The answer shows that the
+     * server is alive.
+     */
     @Override
     public void probe() {
         SpareConnection running = spare.get();
@@ -339,7 +343,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             unreachable(connection.closeReason());
         }
         begunByCalls.remove(connection);
-        connecting.remove(connection); // removed last, so that lastReason is set when send() finds no running attempt
+        // the connection is removed last, so that lastReason is set when send() finds no running attempt
+        connecting.remove(connection);
     }
 
     /** Called when an attempt to connect has failed. */

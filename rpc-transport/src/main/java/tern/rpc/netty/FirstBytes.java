@@ -43,12 +43,12 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
             case NO -> {
                 if (kept.readableBytes() >= Strangers.ENOUGH_BYTES || Strangers.protocol(kept) != null) {
                     refuse();
-                } else if (!waiting) { // more bytes may identify the sender better
+                } else if (!waiting) { // more bytes may identify the other protocol better
                     waiting = true;
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }
             }
-            case MAYBE -> {} // the handler waits for more bytes
+            case MAYBE -> {} // the handler keeps the bytes until more arrive
         }
     }
 
@@ -80,7 +80,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         if (kept.isReadable()) {
             refuse();
         }
-        refused = true; // cancels the effect of the scheduled check
+        refused = true; // with this value, the scheduled check has no effect
         context.fireChannelInactive();
     }
 

@@ -14,20 +14,20 @@ import java.util.concurrent.TimeUnit;
 final class IdleSweep {
 
     /**
-     * The time between two checks is at most the idle limit divided by this number. With a longer time, a connection
+     * The time between two checks is at most the idle timeout divided by this number. If it were longer, a connection
      * could be closed while its last call is being answered.
      */
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The time between two checks is at least the idle limit divided by this number. A connection is closed at most
-     * this time later than the limit.
+     * The time between two checks is at least the idle timeout divided by this number. A connection may therefore be
+     * closed later than the timeout requires, by at most this time.
      */
     private static final int MAX_LOOKS = 64;
 
     private final long patienceNanos;
     private final Collection<ServerConnection> connections;
-    // the event loops with a scheduled check; each event loop adds and removes itself
+    // the event loops that have scheduled a check; each event loop adds and removes itself
     private final Set<EventLoop> looking = ConcurrentHashMap.newKeySet();
 
     /** @param connections all open connections of all event loops; may change at any time */
@@ -43,7 +43,7 @@ final class IdleSweep {
         }
     }
 
-    /** @param leftNanos the time until a connection can reach the idle limit */
+    /** @param leftNanos the time until some connection can reach the idle timeout */
     private void lookLater(EventLoop loop, long leftNanos) {
         long pause = Math.max(patienceNanos / MAX_LOOKS, Math.min(patienceNanos / MIN_LOOKS, leftNanos));
         loop.schedule(() -> look(loop), Math.max(1, pause), TimeUnit.NANOSECONDS);

@@ -17,7 +17,7 @@ public final class InboundAccount {
 
     /**
      * Messages and parts of messages below this size are counted only after they have been held for some time. A
-     * connection that holds fewer bytes is not paused.
+     * connection that holds fewer counted bytes than this is not paused.
      */
     private static final int SMALL_BYTES = 4 << 10;
 
@@ -30,13 +30,13 @@ public final class InboundAccount {
         void tooSlow(String how);
     }
 
-    // while settled is false, a thread must hold the lock on this object to replace the budget
+    // the budget that counts these bytes; until settled is true, replaced only while holding the lock on this object
     private volatile InboundBudget budget;
     private volatile boolean settled; // true if the budget will not be replaced
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    // while settled is false, a thread must hold the lock on this object to change the number
+    // number of bytes of complete messages; until settled is true, changed only while holding the lock on this object
     private final AtomicLong kept = new AtomicLong();
     private long incomplete;
     private boolean paused;
@@ -46,8 +46,7 @@ public final class InboundAccount {
 
     /**
      * @param settled whether the budget will not be replaced
-     * @param longest the time limit for completing a message while the budget is used up and only this connection is
-     *     read
+     * @param longest the time limit for completing a message while the connection is the one that may exceed the budget
      */
     InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;
@@ -63,9 +62,10 @@ public final class InboundAccount {
     }
 
     /**
-     * Adds complete messages, or removes messages that were decoded or dropped. Any thread may call this.
+     * Changes the number of bytes of complete messages: increased when messages arrive, decreased when messages were
+     * decoded or dropped. Any thread may call this.
      *
-     * @param bytes the number of counted bytes; negative for removed messages
+     * @param bytes the number of counted bytes; negative for decoded or dropped messages
      */
     public void kept(int bytes) {
         if (bytes == 0) {
@@ -98,14 +98,14 @@ public final class InboundAccount {
             budget = other;
             settled = true;
         }
-        waiting = false; // the account no longer waits for the previous budget
+        waiting = false; // the account was queued at the previous budget, so it no longer waits
         look();
     }
 
     /**
      * Changes the number of bytes of incomplete messages. Called after each read.
      *
-     * @param bytes the change of the number of counted bytes; may be negative
+     * @param bytes the change of the counted bytes; may be negative
      */
     public void incomplete(int bytes) {
         if (closed) {
@@ -121,7 +121,9 @@ public final class InboundAccount {
         look();
     }
 
-    /** Called when a message is complete. The connection's turn to exceed the budget is then over. */
+    /**
+     * Called when a message is complete. If this connection was the one that may exceed the budget, it no longer may.
+     */
     public void messageComplete() {
         stopFinishing();
     }
@@ -168,7 +170,7 @@ public final class InboundAccount {
         }
     }
 
-    /** Checks the budget again. Any thread may call this. */
+    /** Schedules a check whether the budget permits reading. Any thread may call this. */
     void lookAgain() {
         try {
             loop.execute(() -> {

@@ -49,8 +49,8 @@ final class InboundBudget {
     }
 
     /**
-     * Creates the budget for connections without an authenticated caller: a sixteenth of the given budget, but at most
-     * 16 MiB.
+     * Creates the budget for all connections without an authenticated caller together: a sixteenth of the given budget,
+     * but at most 16 MiB.
      */
     static InboundBudget forStrangers(long maxBytesForAll) {
         return new InboundBudget(
@@ -59,9 +59,7 @@ final class InboundBudget {
                         + " of rpc.limits.max-inbound-bytes; send a small request first)");
     }
 
-    /**
-     * Describes which connections share the budget, and names the property that sets it, as text for error messages.
-     */
+    /** Describes whose requests hold the bytes and which property sets the limit, as text for error messages. */
     String whose() {
         return whose;
     }
@@ -78,7 +76,7 @@ final class InboundBudget {
         return used.get() > maxBytes;
     }
 
-    /** @param bytes the number of bytes to add; negative for bytes that were released */
+    /** @param bytes the number of bytes to add; negative for released bytes */
     void add(long bytes) {
         if (used.addAndGet(bytes) <= maxBytes && bytes < 0) {
             wake();
@@ -86,11 +84,10 @@ final class InboundBudget {
     }
 
     /**
-     * Queues the account. The account checks the budget again when memory is free, or when it may complete its message
-     * although the budget is used up.
+     * Queues the account. The account checks the budget again when memory is free, or when it may be the next account
+     * that completes its message despite the full budget.
      *
-     * @param wantsTurn whether the account has an incomplete message; otherwise permission to complete one would have
-     *     no effect
+     * @param wantsTurn whether the account has an incomplete message; only such an account can be the next
      */
     void await(InboundAccount account, boolean wantsTurn) {
         waiting.add(account);
@@ -101,7 +98,7 @@ final class InboundBudget {
 
     private void wake() {
         for (int left = waiting.size(); left > 0; left--) {
-            // bounded, because accounts may be queued again while this loop runs
+            // the number of iterations is bounded, because accounts may be queued again while this loop runs
             InboundAccount next = waiting.poll();
             if (next != null) {
                 next.lookAgain();
@@ -118,8 +115,8 @@ final class InboundBudget {
     }
 
     /**
-     * Called when the message of the account is complete or has failed. The next waiting account that checks the budget
-     * may then complete its message.
+     * Called when the message of the account is complete or has failed. Another waiting account may then exceed the
+     * budget.
      */
     void finished(InboundAccount account) {
         if (finishing.compareAndSet(account, null)) {

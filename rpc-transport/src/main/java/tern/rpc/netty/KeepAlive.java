@@ -19,7 +19,7 @@ final class KeepAlive {
     private final long probeAfterNanos;
     private final long probeTimeoutNanos;
     private final long idlePatienceNanos;
-    private volatile long heardNanos; // written only by the event loop
+    private volatile long heardNanos; // the time of the last received bytes; written only by the event loop
     private long askedNanos;
     private boolean asked;
     private @Nullable Future<?> ticking;

@@ -27,15 +27,16 @@ public abstract class NettyServerCall implements ServerCall {
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
     private final Share share;
-    // changed through the field updater ANSWERED
-    private volatile boolean answered;
-    // written before watchedUntilNanos, so a thread that reads the new time also reads this field
+    private volatile boolean answered; // updated atomically through ANSWERED
+    // written before watchedUntilNanos, so a thread that reads that field also reads this field
     private volatile @Nullable Watcher watcher;
-    private volatile long watchedUntilNanos = Long.MAX_VALUE; // Long.MAX_VALUE means no limit
+    // the time limit of the watcher; Long.MAX_VALUE means no limit
+    private volatile long watchedUntilNanos = Long.MAX_VALUE;
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;
-        this.share = connection.share(); // stored, because later calls on the connection may belong to another tenant
+        // the share is stored, because later calls on the connection may belong to another tenant
+        this.share = connection.share();
     }
 
     protected ServerConnection connection() {
@@ -97,9 +98,9 @@ public abstract class NettyServerCall implements ServerCall {
     protected abstract void discardRequest();
 
     /**
-     * Checks the deadline. Runs periodically on the event loop.
+     * Checks the deadline of the call. Runs periodically on the event loop.
      *
-     * @return whether the call is answered, so that the connection can remove it from its list
+     * @return whether the call is answered; if so, the connection removes it from its list of calls
      */
     protected boolean isOverOrExpires(long now) {
         if (answered) {

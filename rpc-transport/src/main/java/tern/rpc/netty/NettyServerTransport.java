@@ -36,11 +36,12 @@ public final class NettyServerTransport implements ServerTransport {
 
     private static final Logger LOG = LoggerFactory.getLogger(NettyServerTransport.class);
     private static final int BACKLOG = 1_024;
-    private static final int MAX_READS_IN_A_ROW = 16; // Netty's default for TCP channels
+    // maximum number of consecutive reads from a socket; this is Netty's default for TCP channels
+    private static final int MAX_READS_IN_A_ROW = 16;
     private static final long CLOSE_SECONDS = 5;
 
     /**
-     * Number of silent connections that are closed at the same time, so that one check of all connections admits this
+     * Number of silent connections that are closed at the same time. One check of all connections therefore admits this
      * number of new connections.
      */
     private static final int LEAVE_AT_ONCE = 16;
@@ -53,7 +54,7 @@ public final class NettyServerTransport implements ServerTransport {
 
     private static final Duration BETWEEN_CLOSINGS = Duration.ofMillis(250);
 
-    /** Minimum pause before the next check if a check found no silent connection. */
+    /** Minimum pause between two checks if the first of them found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
@@ -64,7 +65,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final TlsGate gate;
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Set<ServerConnection> leaving =
-            ConcurrentHashMap.newKeySet(); // silent connections that are being closed to admit new ones
+            ConcurrentHashMap.newKeySet(); // silent connections that are being closed to make room for new ones
     private final AtomicLong nextLookNanos;
     private final NanoClock clock;
     private final Map<InetAddress, Integer> perNetwork = new ConcurrentHashMap<>();
@@ -80,7 +81,7 @@ public final class NettyServerTransport implements ServerTransport {
     private volatile int port;
     private volatile boolean draining;
 
-    /** The counters of all connections together. Thread-safe. */
+    /** Counters that cover all connections of this transport. Thread-safe. */
     static final class Counters {
         private final LongAdder received = new LongAdder();
         private final LongAdder answered = new LongAdder();
@@ -117,7 +118,7 @@ public final class NettyServerTransport implements ServerTransport {
         this(settings, loops, protocols, NanoClock.SYSTEM);
     }
 
-    /** @param clock measures how long connections have been silent */
+    /** @param clock measures for how long connections have been silent */
     NettyServerTransport(
             ServerTransportSettings settings,
             EventLoops loops,
@@ -199,7 +200,8 @@ public final class NettyServerTransport implements ServerTransport {
         }
         ServerConnection connection = new ServerConnection(shared, accepted, host);
         connections.put(accepted, connection);
-        // One listener that references few objects saves memory, because there may be thousands of idle connections.
+        // All connections share this listener. It references few objects, which saves memory, because there may be
+        // thousands of idle connections.
         accepted.closeFuture().addListener(done -> {
             perNetwork.merge(network, -1, NettyServerTransport::sumOrNothing);
             ServerConnection closed = connections.remove(accepted);
@@ -210,7 +212,7 @@ public final class NettyServerTransport implements ServerTransport {
         });
         accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
         if (draining) {
-            connection.goAway(); // drain() may have run before the connection was added
+            connection.goAway(); // drain() may have run before this connection was added to the open connections
         }
     }
 
@@ -264,8 +266,8 @@ public final class NettyServerTransport implements ServerTransport {
     }
 
     /**
-     * Creates Netty's default allocator of read buffers, which all channels share. Each channel estimates its buffer
-     * size separately.
+     * Creates Netty's default allocator of read buffers. All channels share it, but it estimates the buffer size of
+     * each channel separately.
      */
     private static RecvByteBufAllocator readSizes() {
         return new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MAX_READS_IN_A_ROW);

@@ -29,7 +29,7 @@ final class PendingCalls {
 
     PendingCalls(int limit, long firstId) {
         this.nextId = new AtomicLong(firstId);
-        // The table has at least twice as many slots as calls, so a free slot is found after at most two attempts on
+        // The table has at least twice as many slots as calls, so add() finds a free slot after at most two attempts on
         // average.
         int size = Integer.highestOneBit(Math.max(8, limit * 2 - 1)) * 2;
         this.slots = new AtomicReferenceArray<>(size);

@@ -135,7 +135,7 @@ final class ProtocolDetector extends ByteToMessageDecoder {
                     .getSession()
                     .getPeerPrincipal();
         } catch (SSLPeerUnverifiedException e) {
-            return null; // the client has sent no certificate
+            return null; // the client has not sent a certificate
         }
     }
 

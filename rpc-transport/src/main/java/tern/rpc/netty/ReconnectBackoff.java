@@ -54,7 +54,7 @@ final class ReconnectBackoff {
         lost = 0;
     }
 
-    /** Whether this is the first failure that causes a pause, so that it should be logged. */
+    /** Whether this is the first failure that causes a pause. Only this failure should be logged. */
     boolean isNew() {
         return pauses() <= 1;
     }

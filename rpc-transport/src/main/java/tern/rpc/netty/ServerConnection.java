@@ -40,8 +40,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final long LINGER_MILLIS = 1_000;
 
     /**
-     * The server stops reading requests while more than this number of bytes wait in the write queue. It resumes
-     * reading below the low watermark (docs/limits.md).
+     * The server stops reading requests while the write queue contains more than this number of bytes. It resumes below
+     * the low watermark (docs/limits.md).
      */
     private static final long HIGH_WATERMARK = 1 << 20;
 
@@ -51,8 +51,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
     /**
-     * Base-2 logarithm of the step in which queued bytes are counted. Small answers usually do not reach the next step,
-     * so they do not change the counters that all connections share.
+     * Queued bytes are counted in steps of 64 KiB; this is the base-2 logarithm of the step. Small answers usually do
+     * not reach the next step, so they do not change the counters that all connections share.
      */
     private static final int QUEUE_STEP_BITS = 16;
 
@@ -70,7 +70,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      */
     private static final int PARTS_UNPACKED = 4;
 
-    /** The value of {@link #unsent} after the close. It is so far below zero that later changes have no effect. */
+    /**
+     * The value of {@link #unsent} when the connection has been closed. It is so far below zero that later changes have
+     * no effect.
+     */
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
     private final ServerPort port;
@@ -87,19 +90,19 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     };
     private final Tenancy tenancy;
-    // changed through the field updater IN_FLIGHT
+    // updated atomically through IN_FLIGHT
     private volatile int inFlight;
-    // changed through the field updater UNSENT
+    // updated atomically through UNSENT
     private volatile long unsent;
-    // changed through the field updater UNPACKED
+    // updated atomically through UNPACKED
     private volatile long unpacked;
-    // written only by the event loop
+    // number of answer bytes that the client has read; written only by the event loop
     private volatile long taken;
-    // an ArrayList while there are calls, otherwise an immutable empty list
+    // an ArrayList while the connection has calls; otherwise an immutable empty list
     private List<NettyServerCall> calls = Collections.emptyList();
     // set when the first bytes are counted; a thread that handles a call with counted bytes sees the value
     private @Nullable InboundAccount
-            inbound;
+            inbound; // set by the event loop before other threads get bytes that this account counts
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
@@ -111,10 +114,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private boolean overBudget; // true while reading is paused because the memory for requests is used up
     private long readingSinceNanos = System.nanoTime(); // the time at which reading last resumed
     private long heardNanos = System.nanoTime();
-    // time of the last answer; written only by the event loop, as is hasMadeCalls
+    // time of the last answer; like hasMadeCalls, this field is written only by the event loop
     private volatile long quietSinceNanos = heardNanos;
     private volatile boolean hasMadeCalls;
-    // true while the connection is being closed to admit another one; any thread writes this field
+    // true while the connection is being closed to make room for another connection; any thread writes this field
     private volatile boolean leaving;
 
     /** @param host the address of the peer */
@@ -161,7 +164,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Called when the caller was authenticated and its call was admitted. The limits for unauthenticated callers then
-     * no longer apply. Any thread may call this, also repeatedly.
+     * no longer apply. Any thread may call this, and may do so repeatedly.
      */
     public void callerIsKnown() {
         if (known) {
@@ -175,7 +178,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     private void leaveStrangers() {
-        if (!known) { // several calls may have been admitted at the same time
+        if (!known) { // another thread may have admitted a call of this caller at the same time
             known = true;
             if (inbound != null) {
                 inbound.moveTo(port.budget());
@@ -183,7 +186,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Returns an id for a frame that is not an answer. */
+    /** Returns a random id for a frame that is not an answer, such as the dubbo protocol's read-only event. */
     public long newId() {
         return ThreadLocalRandom.current().nextLong();
     }
@@ -198,8 +201,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when bytes were read, for a protocol that must continue reading because its writes depend on received
-     * frames.
+     * Called instead of {@link #heard} by protocols that must continue reading while the peer has too many unread
+     * answers, because their writes depend on received frames.
      */
     public void heardWithoutPause() {
         heardNanos = System.nanoTime();
@@ -212,12 +215,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Whether so many bytes wait for the peer that the server should not produce more. */
+    /** Whether so many bytes wait to be sent that the server should not produce more answers for this peer. */
     public boolean hasMuchUnsent() {
         return queue.queuedBytes() > HIGH_WATERMARK;
     }
 
-    /** Sets whether the protocol accepts more bytes. Initially it does. */
+    /** Called by the protocol when it starts or stops accepting bytes. Initially, the protocol accepts bytes. */
     public void wantsBytes(boolean wanted) {
         if (unwanted == wanted) {
             unwanted = !wanted;
@@ -270,16 +273,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         port.handler().handle(call);
     }
 
-    /** Counts a call that was refused before it reached the call handler. */
+    /** Reports a call that was refused before it reached the call handler. The call handler counts it. */
     public void refused(Refusal reason) {
         port.handler().refused(reason);
     }
 
     /**
-     * Adds complete messages of requests (on the event loop), or removes messages that were decoded or dropped (on any
-     * thread).
+     * Changes the number of bytes that complete request messages occupy: increased on the event loop when messages
+     * arrive, decreased on any thread when messages were decoded or dropped.
      *
-     * @param bytes the number of bytes as computed by {@link InboundAccount#counted}; negative for removed messages
+     * @param bytes the change, as computed by {@link InboundAccount#counted}; negative for decoded or dropped messages
      */
     public void kept(int bytes) {
         if (bytes != 0) {
@@ -288,7 +291,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Changes the number of bytes of incomplete messages. Called after each read.
+     * Changes the number of bytes that incomplete request messages occupy. Called after each read.
      *
      * @param bytes the change, as computed by {@link InboundAccount#counted}; may be negative
      */
@@ -299,7 +302,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Called when a message of a request is complete. The connection's turn to exceed the budget is then over. */
+    /**
+     * Called when a request message is complete. If this connection was the one that may exceed the memory budget for
+     * requests, it no longer may.
+     */
     public void messageComplete() {
         if (inbound != null) {
             inbound.messageComplete();
@@ -332,10 +338,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Counts the headers of a request until {@link #headGone}, if the memory for headers permits it. Must run on the
-     * event loop.
+     * Reserves memory for the headers of a request, if the limit permits. {@link #headGone} releases the memory. Must
+     * run on the event loop.
      *
-     * @return the reason for a refusal, as text for error messages; null if the headers were counted
+     * @return the reason for a refusal, as text for error messages; null if the memory was reserved
      */
     public @Nullable String holdHead(int bytes) {
         if (closed) {
@@ -352,10 +358,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Counts the bytes to which a compressed request is about to be decompressed, until {@link #unpacked}. Any thread
-     * may call this. Several threads that call this at the same moment may together exceed the limit.
+     * Reserves memory for a compressed request that is about to be decompressed. {@link #unpacked} releases the memory.
+     * Any thread may call this. Several threads that call this at the same moment may together exceed the limit.
      *
-     * @return the reason for a refusal, as text for error messages; null if the bytes were counted
+     * @param bytes the number of decompressed bytes
+     * @return the reason for a refusal, as text for error messages; null if the memory was reserved
      */
     public @Nullable String unpacks(int bytes) {
         InboundBudget all = port.budget();
@@ -373,7 +380,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return null;
     }
 
-    /** Subtracts decompressed bytes that are no longer needed. Any thread may call this. */
+    /** Releases memory that {@link #unpacks} reserved. Any thread may call this. */
     public void unpacked(int bytes) {
         if (bytes > 0) {
             UNPACKED.addAndGet(this, -bytes);
@@ -381,24 +388,26 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Subtracts counted headers that are no longer needed. Must run on the event loop. */
+    /** Releases memory that {@link #holdHead} reserved. Must run on the event loop. */
     public void headGone(int bytes) {
-        if (!closed) { // closed() has already subtracted the headers of all requests
+        if (!closed) { // closed() has already released the memory for the headers of all requests
             heads -= bytes;
             port.heads().add(-bytes);
         }
     }
 
     /**
-     * Changes the number of bytes of answers that wait for the client. Any thread may call this.
+     * Changes the number of answer bytes that the client has not read. Any thread may call this.
      *
-     * @param bytes the number of queued bytes; negative for bytes that the client has read
+     * @param bytes the change: the number of newly queued bytes, or a negative number for bytes that the client has
+     *     read
      */
     public void unsent(long bytes) {
         if (UNSENT.addAndGet(this, bytes) > CLOSED / 2) {
             port.unsent().add(bytes);
             if (bytes < 0) {
-                long before = taken; // only the event loop reports bytes that were read
+                // only the event loop passes negative values, so it is the only writer of this field
+                long before = taken;
                 taken = before - bytes;
             }
         }
@@ -432,9 +441,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Stops counting the unsent bytes of this connection.
+     * Sets the number of unread answer bytes to zero and stops counting them, because the connection is being closed.
      *
-     * @return the number of bytes counted until now
+     * @return the number of bytes before
      */
     private long releaseUnsent() {
         long counted = UNSENT.getAndSet(this, CLOSED);
@@ -454,7 +463,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * The reason why unary answers are no longer written, as text for error messages; null if they are written. Any
+     * Returns the reason why unary answers are not written, as text for error messages; null if they are written. Any
      * thread may call this.
      */
     public @Nullable String refusesAnswer() {
@@ -471,11 +480,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * The reason why a stream must not queue a message, as text for error messages; null if it may. Any thread may call
-     * this.
+     * Returns the reason why a stream must not queue a message, as text for error messages; null if it may. Any thread
+     * may call this.
      *
-     * @param ofStream the number of bytes of the stream that wait for the client
-     * @param message the size of the message
+     * @param ofStream the number of queued bytes of the stream that the client has not read
+     * @param message the size of the message, in bytes
      */
     public @Nullable String refusesUnsent(long ofStream, int message) {
         return port.unsent().refusal(ofStream, message, unsent);
@@ -503,7 +512,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return now - (readingSinceNanos - beganNanos > 0 ? readingSinceNanos : beganNanos);
     }
 
-    /** The tenant's share to which a new call is charged. */
+    /** The {@link Share} of the tenant to which a new call belongs. It counts the tenant's admitted calls. */
     Share share() {
         return tenancy.share();
     }
@@ -513,7 +522,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return port.handler().services();
     }
 
-    /** Whether authorizers must decide before the caller learns that a method does not exist. */
+    /** Whether the caller learns that a method does not exist only after all authorizers have allowed the call. */
     public boolean asksAuthorizers() {
         return port.handler().asksAuthorizers();
     }
@@ -530,9 +539,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Counts a stream that made no progress for 10 s, although its peer and the socket would have accepted bytes.
-     *
-     * @param unsentBytes the number of bytes queued for the stream
+     * Increments the counter of stalled streams and logs a warning. A stream is stalled if it made no progress for 10 s
+     * although its peer and the socket would have accepted bytes.
      */
     public void stalled(String method, long unsentBytes) {
         port.counters().stalled();
@@ -565,7 +573,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Checks the deadline of one call. A failure of this check must not prevent the checks of other calls. */
+    /**
+     * Checks the deadline of one call and returns whether the call is answered. Catches exceptions, so that the other
+     * calls are checked too.
+     */
     private static boolean isOver(NettyServerCall call, long now) {
         try {
             return call.isOverOrExpires(now);
@@ -580,7 +591,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection if nothing was read for the idle timeout and no call is in flight. Must run on the event
+     * Closes the connection if nothing was read during the idle timeout and no call is in flight. Must run on the event
      * loop.
      *
      * @return the number of nanoseconds until the next check is useful
@@ -607,7 +618,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public boolean isInUse() {
-        return leaving || inFlight > 0 || sweeping; // sweeping is true also while only an incomplete request exists
+        // sweeping is also true for an incomplete request, which inFlight does not count
+        return leaving || inFlight > 0 || sweeping;
     }
 
     @Override
@@ -621,9 +633,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection so that the server can admit another one, unless a call has arrived meanwhile. The server
-     * first asks the client to send no further calls, and closes the connection a second later if no call is running.
-     * Any thread may call this.
+     * Closes the connection so that the server can admit another connection, unless a call has arrived meanwhile. The
+     * server first asks the client to send no further calls, and closes the connection a second later if no call is
+     * running. Any thread may call this.
      *
      * @param stays runs if the connection stays open for a call, or is already closed
      */
@@ -658,7 +670,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
                         TimeUnit.MILLISECONDS);
     }
 
-    /** Called when the protocol of this connection is known. */
+    /** Called when the protocol of this connection was detected. */
     void speaks(ServerProtocol known) {
         protocol = known;
     }
@@ -734,7 +746,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         for (NettyServerCall call : List.copyOf(calls)) {
             try {
                 call.disconnected();
-            } catch (Throwable e) { // the remaining calls must also be notified, and all counted bytes released
+            } catch (Throwable e) {
+                // an exception must not stop the following steps, which notify other calls and release counted bytes
                 Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
             }
         }
@@ -757,7 +770,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
         @Override
         protected void write(WriteBatch batch) {
-            // writes nothing; only the position in the queue matters
+            // This command writes nothing. Only its position in the queue matters.
         }
 
         @Override

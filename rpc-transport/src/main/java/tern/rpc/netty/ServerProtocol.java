@@ -10,7 +10,7 @@ public interface ServerProtocol {
     /** Whether the first bytes of a connection belong to the protocol. */
     enum Match {
         NO,
-        /** More bytes are needed for a decision. */
+        /** The bytes that have arrived are too few for a decision. */
         MAYBE,
         YES
     }
@@ -32,8 +32,8 @@ public interface ServerProtocol {
     ChannelHandler serverHandler(ServerConnection connection);
 
     /**
-     * Whether the protocol itself calls {@link ServerConnection#unsent} for its answers. This is required if answers
-     * leave the connection's write queue before the socket accepts them.
+     * Whether the protocol itself calls {@link ServerConnection#unsent} for its answers. A protocol must do so if its
+     * answers leave the connection's write queue before the socket accepts them.
      */
     default boolean countsAnswers() {
         return false;

@@ -12,8 +12,8 @@ import tern.rpc.transport.Tls;
  *
  * @param address the host name or IP address to bind, IPv6 without brackets; null for all addresses
  * @param port the port to bind; 0 for any free port
- * @param maxConnections the maximum number of connections; the server closes further connections at once, unless silent
- *     connections can be closed instead
+ * @param maxConnections the maximum number of connections; the server closes further connections at once, unless it can
+ *     close silent connections to make room
  * @param maxConnectionsPerHost the maximum number of connections from one remote address
  * @param maxInFlight the maximum number of unanswered calls on one connection; the server refuses further calls as not
  *     executed
@@ -88,8 +88,8 @@ public record ServerTransportSettings(
     }
 
     /**
-     * The default for {@link #maxInboundBytes}: 256 MiB, but at most a quarter of the sum of the maximum heap and the
-     * maximum direct memory (docs/limits.md).
+     * The default for {@link #maxInboundBytes}: 256 MiB, but at most a quarter of the maximum heap and maximum direct
+     * memory together (docs/limits.md).
      */
     public static long defaultInboundBytes() {
         long memory = Runtime.getRuntime().maxMemory() + PlatformDependent.maxDirectMemory();
@@ -103,8 +103,8 @@ public record ServerTransportSettings(
     }
 
     /**
-     * The memory for headers of open requests, of all connections together, in bytes: a quarter of
-     * {@link #maxInboundBytes}.
+     * The memory for the headers of open requests on all connections together, in bytes: a quarter of {@link
+     * #maxInboundBytes}.
      */
     long maxHeadBytes() {
         return maxInboundBytes / 4;
@@ -185,7 +185,7 @@ public record ServerTransportSettings(
 
     /**
      * @param tls supplies keys and trusted certificates, and is called for every new connection; null for no TLS
-     * @param alsoClearText whether clients without TLS are accepted too, for the time of a migration to TLS
+     * @param alsoClearText whether clients without TLS are accepted too, as is necessary during a migration to TLS
      */
     public ServerTransportSettings withTls(@Nullable Supplier<Tls> tls, boolean alsoClearText) {
         return with(draft -> {

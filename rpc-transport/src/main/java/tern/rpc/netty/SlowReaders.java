@@ -35,7 +35,7 @@ final class SlowReaders {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
-    /** The time between two successive checks, whose counters are compared. */
+    /** The time between two successive checks. Each check compares the counters with those of the previous check. */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
     /** A client that reads at least this number of bytes between two checks is not slow. */
@@ -55,14 +55,14 @@ final class SlowReaders {
         /** The number of answer bytes that the client has read since the connection was opened. */
         long takenBytes();
 
-        /** The address of the client, as text for messages. */
+        /** The client's address, as text for log messages. */
         Object remoteAddress();
 
         /** Closes the connection. Its bytes are no longer included in the budget afterwards. */
         void giveUp();
     }
 
-    /** The counters of a connection at the time of one check. */
+    /** The counters of a connection at the time of a check. */
     record Look(long unsent, long taken) {
         static Look at(Open connection) {
             return new Look(connection.unsentBytes(), connection.takenBytes());
@@ -71,7 +71,7 @@ final class SlowReaders {
         /**
          * Whether the client has read neither all bytes that waited at the time of this record nor {@link #FAST_BYTES}.
          *
-         * @param now the connection with its current counters
+         * @param now the same connection, which has the current counters
          */
         boolean isSlow(Open now) {
             return unsent > 0 && now.takenBytes() - taken < Math.min(unsent, FAST_BYTES);
@@ -120,21 +120,23 @@ final class SlowReaders {
                 warning = close(tooMany + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
             }
         }
-        warning.run(); // logs without the lock, because a log may be slow
+        warning.run(); // the warning is logged after the lock is released, because a log may be slow
     }
 
     private void look() {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // this block also runs after an exception, because otherwise no further check would be scheduled
+        } finally { // this also runs after an exception; otherwise no further check would be scheduled
             if (!again) {
                 last = Map.of();
                 looking.set(false);
             }
         }
         if (!again && unsent.used() > unsent.manyBytes()) {
-            queued(); // other threads may have queued answers without scheduling a check
+            // between the check and the reset of the flag, other threads may have queued answers without scheduling a
+            // check
+            queued();
         }
     }
 
@@ -158,8 +160,7 @@ final class SlowReaders {
     }
 
     /**
-     * Closes matching connections that together hold at least the given number of bytes, or all matching connections if
-     * they hold fewer bytes.
+     * Closes connections that fulfil the condition, until the given number of bytes is released.
      *
      * @param limit the limit to name in the warning
      * @return an action that logs a warning if connections were closed
@@ -214,7 +215,7 @@ final class SlowReaders {
         return chosen;
     }
 
-    /** A connection with the number of its unread bytes at the time of a check. */
+    /** A connection and the number of its unread bytes at the time of a check. */
     private record Holder(Open connection, long bytes) {}
 
     /** The connections from one address. */

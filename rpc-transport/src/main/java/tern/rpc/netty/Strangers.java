@@ -8,20 +8,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
-/** Identifies the protocol of a peer whose first bytes do not belong to the expected protocol. */
+/** Identifies the protocol that a peer actually uses if its first bytes do not belong to the expected protocol. */
 public final class Strangers {
 
     /** The value that {@link #protocol} returns for HTTP/1.0 and HTTP/1.1. */
     public static final String HTTP_1 = "HTTP/1.1";
 
-    /** Number of bytes that identify most protocols. */
+    /** With this number of bytes, most protocols can be identified. */
     static final int ENOUGH_BYTES = 5;
 
     private static final int MAX_SHOWN = 60;
     // frame type of SETTINGS, the first frame of a server (RFC 9113, section 6.5)
     private static final int SETTINGS = 4;
     private static final int HTTP2_HEADER_BYTES = 9;
-    // the protocol version in MySQL's handshake, which follows the packet header of four bytes
+    // the protocol version with which MySQL's handshake begins, after a packet header of four bytes
     private static final int MYSQL_VERSION = 10;
     private static final short DUBBO_MAGIC = (short) 0xDABB;
 
@@ -87,7 +87,7 @@ public final class Strangers {
                 && text.contentEquals(first.toString(first.readerIndex(), length, StandardCharsets.US_ASCII));
     }
 
-    /** Whether all received bytes are text, so that the peer does not use a binary protocol. */
+    /** Whether all received bytes are text, which means that the peer uses no binary protocol. */
     static boolean isText(ByteBuf first) {
         if (first.readableBytes() < ENOUGH_BYTES) {
             return false;

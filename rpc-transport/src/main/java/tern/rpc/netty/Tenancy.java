@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 
 /**
- * Selects the tenant to which the calls of a connection are charged. If the client has a certificate, the tenant is the
- * subject of the certificate. Otherwise the tenant is the client's address if the server has connections from several
- * addresses. If all connections come from one address, it may be a proxy for many callers, so each connection is a
- * tenant (docs/decisions/0019). Confined to the event loop.
+ * Selects the tenant whose {@link Share} counts the calls of a connection. If the client has a certificate, the tenant
+ * is the subject of the certificate. Otherwise the tenant is the client's address if the server has connections from
+ * several addresses. If all connections come from one address, it may be a proxy for many callers, so each connection
+ * is a tenant (docs/decisions/0019). Confined to the event loop.
  */
 final class Tenancy {
 
@@ -22,7 +22,7 @@ final class Tenancy {
      */
     private static final int NETWORK_BYTES = 8;
 
-    /** The tenants of all connections of a server. Thread-safe. */
+    /** The tenants with connections to one server. Thread-safe. */
     static final class Of {
         private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
         private final Tenants<String> names = new Tenants<>(name -> name);
@@ -37,7 +37,8 @@ final class Tenancy {
     private final Object connection;
     private final InetAddress network;
     private final Share ofNetwork;
-    private @Nullable Share ofConnection; // created by the first call that is charged to the connection
+    // the connection's own share; created by the first call for which the connection is the tenant
+    private @Nullable Share ofConnection;
     private @Nullable Share ofName;
     private @Nullable String name;
 
@@ -58,7 +59,8 @@ final class Tenancy {
         try {
             return InetAddress.getByAddress(bytes);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // cannot occur, because sixteen bytes are always a valid address
+            // this exception cannot occur, because sixteen bytes are always a valid address
+            throw new IllegalStateException(e);
         }
     }
 
@@ -66,13 +68,16 @@ final class Tenancy {
         return network;
     }
 
-    /** Called at most once, when the TLS handshake has shown the subject of the client's certificate. */
+    /**
+     * Sets the tenant's name. Called at most once, when the TLS handshake has shown the subject of the client's
+     * certificate.
+     */
     void named(Principal principal) {
         name = principal.getName();
         ofName = all.names.join(name);
     }
 
-    /** Returns the share to which a new call is charged. */
+    /** Returns the share of the tenant to which a new call on this connection belongs. */
     Share share() {
         Share named = ofName;
         if (named != null) {
@@ -84,8 +89,8 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            // The network's share is the parent, because connections from other networks may appear before the calls of
-            // this connection have ended.
+            // The network's share is the parent of the connection's share and counts the same calls, because
+            // connections from other networks may appear before these calls have ended.
             made = new Share(connection, ofNetwork);
             ofConnection = made;
         }

@@ -8,7 +8,7 @@ import java.util.function.Function;
 import tern.rpc.limit.Share;
 
 /**
- * The tenants that have connections to a server. Each tenant has one share, regardless of the number of its
+ * The tenants that have connections to a server. Each tenant has one {@link Share}, which counts the calls on all its
  * connections. A tenant without connections is kept while its methods run, so that it cannot get a new share by
  * reconnecting. Thread-safe.
  *
@@ -17,8 +17,8 @@ import tern.rpc.limit.Share;
 final class Tenants<K> {
 
     /**
-     * Number of tenants without connections that are checked for removal when a connection is opened or closed. The
-     * number is greater than one, so that the queue of such tenants becomes shorter.
+     * When a connection is opened or closed, this number of tenants without connections is checked for removal. With a
+     * number greater than one, the queue of these tenants becomes shorter.
      */
     private static final int LOOKED_AT = 2;
 
@@ -35,7 +35,7 @@ final class Tenants<K> {
 
     private final Function<K, String> nameOf;
     private final ConcurrentMap<K, Tenant> present = new ConcurrentHashMap<>();
-    // the keys of tenants that had no connection when they were added; contains each key at most once
+    // the keys of tenants without connections at the time when the key was added; no key is contained twice
     private final Queue<K> left = new ConcurrentLinkedQueue<>();
 
     /** @param nameOf returns the readable name of a tenant */
@@ -43,7 +43,7 @@ final class Tenants<K> {
         this.nameOf = nameOf;
     }
 
-    /** Counts a new connection of the tenant and returns the tenant's share. */
+    /** Adds a connection to the tenant's connection count and returns the tenant's share. */
     Share join(K key) {
         forgetIdle();
         Tenant joined = present.compute(
@@ -54,7 +54,7 @@ final class Tenants<K> {
         return joined.share();
     }
 
-    /** Counts a closed connection of the tenant. */
+    /** Subtracts a closed connection from the tenant's connection count. */
     void leave(K key) {
         present.computeIfPresent(key, (same, known) -> {
             Tenant after = known.with(known.connections() - 1);

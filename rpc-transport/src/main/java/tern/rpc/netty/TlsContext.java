@@ -31,7 +31,8 @@ final class TlsContext {
     private static final Logger LOG = LoggerFactory.getLogger(TlsContext.class);
 
     /**
-     * The protocol names that a server offers by ALPN. The first decrypted bytes still identify the actual protocol.
+     * The protocol names that a server offers in ALPN negotiation. The first decrypted bytes still identify the actual
+     * protocol.
      */
     private static final List<String> SERVED_BY_NAME = List.of("h2", "http/1.1");
 
@@ -41,7 +42,7 @@ final class TlsContext {
     private final Supplier<Tls> source;
     private final boolean server;
     private final List<String> applicationProtocols;
-    private @Nullable Tls refused; // the last unusable settings; guarded by this
+    private @Nullable Tls refused; // the latest settings that were found unusable; guarded by this
     private volatile Built built;
 
     private TlsContext(Supplier<Tls> source, boolean server, List<String> applicationProtocols) {
@@ -68,7 +69,7 @@ final class TlsContext {
     /**
      * Creates the TLS context of a client.
      *
-     * @param applicationProtocols the protocol names that the client offers by ALPN; empty to offer none
+     * @param applicationProtocols the protocol names that the client offers in ALPN negotiation; empty to offer none
      * @throws IllegalArgumentException if the supplier's current settings cannot be used
      */
     static TlsContext ofClient(Supplier<Tls> source, List<String> applicationProtocols) {
@@ -168,7 +169,7 @@ final class TlsContext {
         try {
             return new SNIHostName(host);
         } catch (IllegalArgumentException e) {
-            return null; // not a valid server name, for example because it contains an underscore
+            return null; // the host is not a valid server name, for example because it contains an underscore
         }
     }
 

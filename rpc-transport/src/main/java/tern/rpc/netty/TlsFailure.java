@@ -70,8 +70,8 @@ final class TlsFailure {
     }
 
     /**
-     * Returns the message of the innermost cause on one line. The messages of outer exceptions only repeat it. The
-     * message may contain text from the peer's certificate.
+     * Returns the message of the innermost cause on one line, because the messages of the outer exceptions only repeat
+     * it. The message may contain text from the peer's certificate.
      */
     static String inWords(Throwable cause) {
         String words = cause.toString();

@@ -16,8 +16,8 @@ import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.transport.Tls;
 
 /**
- * Decides whether a port accepts TLS, unencrypted connections or both, and refuses clients that use the mode that is
- * not accepted. A warning, logged at a limited rate, names the setting to change. Thread-safe.
+ * Decides whether a port accepts TLS, unencrypted connections or both, and refuses clients that use the other mode. A
+ * warning, logged at a limited rate, names the setting to change. Thread-safe.
  */
 final class TlsGate {
 
@@ -42,7 +42,7 @@ final class TlsGate {
     /**
      * @param source supplies keys and trusted certificates; null for a port without TLS
      * @param clearTextToo whether clients without TLS are accepted too
-     * @throws IllegalArgumentException if clients must have a certificate but clients without TLS are accepted
+     * @throws IllegalArgumentException if clients must have a certificate although clients without TLS are accepted
      */
     TlsGate(@Nullable Supplier<Tls> source, boolean clearTextToo, NanoClock clock) {
         this.context = source == null ? null : TlsContext.ofServer(source);

@@ -13,7 +13,8 @@ final class UnsentBudget {
     private final FairBudget all;
     private final long mostBytes;
     private final AtomicLong leaving = new AtomicLong();
-    private Runnable whenMany = () -> {}; // set before the first connection is accepted
+    // runs when many answers are unread; set before the first connection is accepted
+    private Runnable whenMany = () -> {};
 
     UnsentBudget(int maxStreamBytes, long maxBytes) {
         this.maxStreamBytes = maxStreamBytes;
@@ -41,7 +42,7 @@ final class UnsentBudget {
         whenMany = told;
     }
 
-    /** @param bytes the number of queued bytes; negative for sent bytes */
+    /** @param bytes the number of queued bytes; negative for bytes that clients have read */
     void add(long bytes) {
         all.add(bytes);
         if (bytes > 0 && all.used() > manyBytes()) {
@@ -54,9 +55,9 @@ final class UnsentBudget {
     }
 
     /**
-     * Counts the answers of a connection that is being closed, until their memory is released.
+     * Changes the number of answer bytes whose connections are being closed but whose memory is not yet released.
      *
-     * @param bytes the number of bytes; negative when the memory is released
+     * @param bytes the number of bytes when the close begins; the negative number when the memory is released
      */
     void leaving(long bytes) {
         leaving.addAndGet(bytes);
@@ -71,11 +72,11 @@ final class UnsentBudget {
     }
 
     /**
-     * The reason why a stream must not queue a message, as text for error messages; null if it may.
+     * Returns the reason why a stream must not queue a message, as text for error messages; null if it may.
      *
-     * @param ofStream the number of bytes of the stream that wait for the client
-     * @param message the size of the message
-     * @param ofConnection the number of bytes of the stream's connection that wait for the client
+     * @param ofStream the number of queued bytes of the stream that the client has not read
+     * @param message the size of the message, in bytes
+     * @param ofConnection the number of queued bytes of the stream's connection that the client has not read
      */
     @Nullable
     String refusal(long ofStream, int message, long ofConnection) {

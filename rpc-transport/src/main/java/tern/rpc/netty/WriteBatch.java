@@ -46,8 +46,8 @@ public final class WriteBatch {
     }
 
     /**
-     * Called by a command that has written its bytes to the channel itself. The write queue then no longer counts these
-     * bytes.
+     * Called by a command that has written its bytes to the channel itself. From then on, the write queue no longer
+     * counts these bytes.
      */
     public void handedOver(int bytes) {
         unwritten -= bytes;
@@ -79,7 +79,8 @@ public final class WriteBatch {
     void flush() {
         write();
         if (unwritten > 0) {
-            // bytes of commands that wrote less than they had announced, because their calls had ended
+            // some commands wrote less than they had announced, because their calls had ended; the queue must no longer
+            // count the difference
             queue.left(unwritten);
         }
         channel.flush();

@@ -3,11 +3,11 @@ package tern.rpc.netty;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
-/** A command in a {@link WriteQueue}. The event loop writes the command. A command may be queued only once. */
+/** An entry in a {@link WriteQueue}. The event loop writes it to the socket. A command may be queued only once. */
 public abstract class WriteCommand {
 
     @Nullable
-    WriteCommand next; // written by the adding thread before it publishes the command in the queue
+    WriteCommand next; // the adding thread writes this field before it publishes the command in the queue
 
     /** The number of bytes that the command occupies in memory while it waits in the queue. */
     public abstract int bytes();

@@ -13,26 +13,27 @@ import org.jspecify.annotations.Nullable;
  */
 public class WriteQueue implements Runnable {
 
-    // Field updaters save the memory of atomic objects, because there may be thousands of idle connections.
+    // Atomic field updaters are used instead of atomic objects to save memory, because there may be thousands of idle
+    // connections.
     private static final AtomicReferenceFieldUpdater<WriteQueue, @Nullable WriteCommand> STACK =
             AtomicReferenceFieldUpdater.newUpdater(WriteQueue.class, WriteCommand.class, "stack");
     private static final AtomicLongFieldUpdater<WriteQueue> QUEUED_BYTES =
             AtomicLongFieldUpdater.newUpdater(WriteQueue.class, "queuedBytes");
 
-    private volatile @Nullable WriteCommand stack; // changed through the field updater STACK
-    private volatile long queuedBytes; // changed through the field updater QUEUED_BYTES
+    private volatile @Nullable WriteCommand stack; // updated atomically through STACK
+    private volatile long queuedBytes; // updated atomically through QUEUED_BYTES
     private volatile @Nullable Channel channel;
 
     WriteQueue() {}
 
     /** Called when bytes have left the queue. Runs on the event loop. */
     void lowered() {
-        // does nothing by default
+        // subclasses may override this method
     }
 
     /** Called when the number of queued bytes has changed. Any thread may call this. */
     void changed(long before, long after) {
-        // does nothing by default
+        // subclasses may override this method
     }
 
     /** Adds a command. If the channel is closed, the event loop drops the command. */

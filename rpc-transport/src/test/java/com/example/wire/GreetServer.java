@@ -13,10 +13,14 @@ import tern.rpc.ServerContext;
 /** Implements the service in the same way as the provider from which the calls were captured. */
 public class GreetServer implements GreetService {
 
-    /** The arguments with which {@link #nothing} and {@link #oneway} were called. */
+    /** The arguments of the calls of {@link #nothing} and {@link #oneway}. */
     public final BlockingQueue<String> told = new LinkedBlockingQueue<>();
 
-    /** Adds an attachment, a text or a byte array, to the answer of the current call. */
+    /**
+     * Adds an attachment to the answer of the current call.
+     *
+     * @param value a string or a byte array
+     */
     protected void attach(String name, Object value) {
         ServerContext context = ServerContext.current();
         if (context == null) {

@@ -93,7 +93,7 @@ class ConnectingTest {
     void callsFailAsNotExecutedWhenItCannotBeOpened() throws Exception {
         try (EventLoops loops = EventLoops.start(1);
                 Socket deaf = new Socket()) {
-            // the socket is bound but not listening, so no other process can use the port
+            // the socket is bound but not listening, so the port is reserved but refuses connections
             deaf.bind(new InetSocketAddress("127.0.0.1", 0));
             Connection connection = connection(new Endpoint("127.0.0.1", deaf.getLocalPort()));
             CompletableFuture<Throwable> failed = new CompletableFuture<>();
@@ -146,7 +146,7 @@ class ConnectingTest {
         }
     }
 
-    /** The handlers may process received data before the connection is notified that it is open. */
+    /** The handlers may process received data before the connection is notified that its channel is open. */
     @Test
     void wishThatComesBeforeItIsOpenIsKept() {
         protocol.prepare(ServiceDescriptor.of(GreetService.class));

@@ -7,9 +7,9 @@ import io.netty.channel.Channel;
 import io.netty.util.ResourceLeakDetector;
 
 /**
- * Counts the bytes of buffers until they are released. Detects a leaked buffer at once, for a hundredth of the time
- * that Netty's leak detector needs. Netty's leak detector is turned off until this object is closed. Only one thread at
- * a time uses an instance.
+ * Counts the bytes in buffers until the buffers are released. Detects a leaked buffer at once, in a hundredth of the
+ * time that Netty's leak detector needs. Netty's leak detector is turned off until this object is closed. Only one
+ * thread at a time uses an instance.
  */
 final class CountedBuffers implements AutoCloseable {
 
@@ -21,12 +21,12 @@ final class CountedBuffers implements AutoCloseable {
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     }
 
-    /** Counts all buffers that the channel allocates from now on. */
+    /** From now on, counts every buffer that the channel allocates. */
     void count(Channel channel) {
         channel.config().setAllocator(allocator);
     }
 
-    /** Returns a buffer with the given bytes, of the kind that a socket would deliver. */
+    /** Returns a counted buffer with the given bytes, of the kind that a socket would deliver. */
     ByteBuf of(byte[] bytes, int from, int to) {
         return allocator.directBuffer(to - from).writeBytes(bytes, from, to - from);
     }

@@ -74,7 +74,7 @@ class DrainingTest {
 
         @Override
         public void prepare(ServiceDescriptor service) {
-            // there is nothing to prepare
+            // this protocol prepares nothing
         }
 
         @Override
@@ -89,8 +89,8 @@ class DrainingTest {
     }
 
     /**
-     * Tests a connection that the kernel and the accepting event loop have accepted, but that its own event loop has
-     * not yet registered.
+     * Tests a connection that the operating system and the accepting event loop have accepted, but that its own event
+     * loop has not registered.
      */
     @Test
     void connectionTakenOverDuringTheDrainIsAskedToClose() throws Exception {
@@ -100,7 +100,7 @@ class DrainingTest {
             server.start(new NoCalls());
             List<EventExecutor> executors = new ArrayList<>();
             loops.group().forEach(executors::add);
-            // the first event loop owns the listening socket
+            // the listening socket belongs to the first event loop, so the next connection belongs to the second
             SingleThreadEventExecutor next = (SingleThreadEventExecutor) executors.get(1);
             CountDownLatch letGo = new CountDownLatch(1);
             next.execute(() -> await(letGo));

@@ -47,7 +47,9 @@ public final class EmbeddedClient implements AutoCloseable {
     private long results;
     private long failures;
 
-    /** @param calls the calls that wait on each connection; only one if the protocol transmits one call at a time */
+    /**
+     * @param calls the calls that wait on each connection; only one call if the protocol transmits one call at a time
+     */
     public EmbeddedClient(ClientProtocol protocol, List<Invocation> calls, Script script) {
         this.protocol = protocol;
         this.calls = List.copyOf(calls);
@@ -66,8 +68,8 @@ public final class EmbeddedClient implements AutoCloseable {
     }
 
     /**
-     * Passes the input to one connection in two pieces and closes the connection. The input determines where it is
-     * split.
+     * Passes the input to one connection in two pieces and closes the connection. The content of the input determines
+     * where it is split.
      */
     public void feed(byte[] input) {
         Connection connection = new Connection(PEER, settings, protocol, null, (closed, state) -> {});
@@ -134,8 +136,8 @@ public final class EmbeddedClient implements AutoCloseable {
     }
 
     /**
-     * Returns whether our code threw this exception. Returns false for refusals, and for exceptions that an answer
-     * contained.
+     * Returns whether a defect of Tern has caused this exception. Returns false for refusals, and for exceptions that
+     * were decoded from an answer.
      */
     private static boolean isOfOurCode(Throwable failure) {
         if (failure instanceof RpcException
@@ -147,7 +149,7 @@ public final class EmbeddedClient implements AutoCloseable {
         List<String> through = Arrays.stream(failure.getStackTrace())
                 .map(StackTraceElement::getClassName)
                 .toList();
-        // for an exception from an answer, the stack trace shows where the exception object was created
+        // the stack trace of an exception from an answer contains the class that created the object
         return through.contains(EmbeddedClient.class.getName()) && !through.contains(READER_OF_EXCEPTIONS);
     }
 
@@ -167,7 +169,7 @@ public final class EmbeddedClient implements AutoCloseable {
         buffers.close();
     }
 
-    /** Records the end of a call. */
+    /** Records whether and how a call ended. */
     private static final class Ended implements PendingCall.Completion, ClientStream.Receiver {
         private @Nullable PendingCall pending;
         private @Nullable ClientStream stream;
@@ -186,7 +188,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void headers(Metadata headers) {
-            // ignores the event
+            // the headers do not matter in this test
         }
 
         @Override
@@ -195,7 +197,7 @@ public final class EmbeddedClient implements AutoCloseable {
                 message.decode();
             } catch (RpcException unreadable) {
                 if (isOfOurCode(unreadable)) {
-                    throw unreadable; // the failure is logged, and the test detects the log entry
+                    throw unreadable; // Tern logs this exception, and the test detects the log entry
                 }
             }
         }
@@ -207,7 +209,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void ready() {
-            // the test sends no further messages
+            // the test sends no further messages, so it need not know when the stream is ready
         }
     }
 }

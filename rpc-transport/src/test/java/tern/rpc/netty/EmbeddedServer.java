@@ -44,7 +44,7 @@ public final class EmbeddedServer implements AutoCloseable {
     private @Nullable CallHandler handler;
     private long replies;
 
-    /** @param exports exports services whose methods return at once, on the calling thread */
+    /** @param exports adds the exported services, whose methods must return at once on the calling thread */
     public EmbeddedServer(List<ServerProtocol> protocols, Consumer<RpcServer.Builder> exports) {
         this.protocols = List.copyOf(protocols);
         RpcServer.Builder builder =
@@ -54,7 +54,7 @@ public final class EmbeddedServer implements AutoCloseable {
         server.start();
     }
 
-    /** Creates a thread object whose task runs on the thread that calls {@code start()}. */
+    /** Creates a thread object that runs its task on the thread that calls {@code start()}. */
     private static Thread here(Runnable task) {
         return new Thread(task) {
             @Override
@@ -64,7 +64,7 @@ public final class EmbeddedServer implements AutoCloseable {
         };
     }
 
-    /** Passes the input to one connection in two pieces. The input determines where it is split. */
+    /** Passes the input to one connection in two pieces. The content of the input determines where it is split. */
     public void feed(byte[] input) {
         int cut = Math.floorMod(Arrays.hashCode(input), input.length + 1);
         try (Peer peer = connect()) {
@@ -211,7 +211,7 @@ public final class EmbeddedServer implements AutoCloseable {
             };
         }
 
-        /** Wraps a call, so that its failures are checked for unexpected exceptions. */
+        /** Wraps a call and checks its failures for unexpected exceptions. */
         private ServerCall watched(ServerCall call) {
             return (ServerCall) Proxy.newProxyInstance(
                     ServerCall.class.getClassLoader(),
@@ -238,7 +238,7 @@ public final class EmbeddedServer implements AutoCloseable {
 
         @Override
         public void drain() {
-            // there is no port to close
+            // this transport has no port to close
         }
 
         @Override
@@ -263,7 +263,7 @@ public final class EmbeddedServer implements AutoCloseable {
 
         @Override
         public void close() {
-            // there is nothing to close
+            // this transport has nothing to close
         }
     }
 }

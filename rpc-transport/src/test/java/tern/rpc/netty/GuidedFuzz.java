@@ -18,7 +18,7 @@ public final class GuidedFuzz {
 
     static final Map<String, Supplier<FuzzTarget>> TARGETS = targets();
 
-    /** Reads the property in a separate class, because replays run without the property. */
+    /** Holds the target that the property names. This is a separate class, because replays run without the property. */
     private static final class Chosen {
         static final FuzzTarget TARGET = Objects.requireNonNull(
                         TARGETS.get(System.getProperty("tern.fuzz.target", "")), "-Dtern.fuzz.target")
@@ -39,7 +39,8 @@ public final class GuidedFuzz {
     }
 
     /**
-     * Called once by Jazzer. Runs the seeds, so that class loading is not attributed to the first input as coverage.
+     * Called once by Jazzer. Runs the seeds, so that Jazzer does not attribute the coverage of class loading to the
+     * first input.
      */
     public static void fuzzerInitialize() throws Exception {
         for (byte[] seed : Chosen.TARGET.seeds()) {

@@ -26,7 +26,7 @@ import tern.rpc.netty.peer.RawFrame;
 class IdleConnectionsTest {
 
     private static final int CONNECTIONS = Integer.getInteger("idle.connections", 500);
-    // the first connections create shared objects, so they are opened before the first count
+    // the first connections create shared objects, so they are opened before the objects are counted for the first time
     private static final int FIRST = 40;
 
     @ParameterizedTest
@@ -116,7 +116,7 @@ class IdleConnectionsTest {
         /** The connection preface, the settings of Tern's client, and the acknowledgement of the server's settings. */
         private static final byte[] HELLO = hello();
 
-        /** A header block that refers to five fields of the dynamic table and to two of the static table. */
+        /** A header block that refers to five fields in the dynamic table and two fields in the static table. */
         private static final byte[] HEAD_AGAIN = {
             (byte) 0x83,
             (byte) 0x86,
@@ -148,8 +148,8 @@ class IdleConnectionsTest {
         /** Returns the headers of a gRPC request, whose fields the server adds to its dynamic table. */
         private static byte[] head() {
             ByteArrayOutputStream block = new ByteArrayOutputStream();
-            block.write(0x83); // :method: POST
-            block.write(0x86); // :scheme: http
+            block.write(0x83); // this byte encodes the header field :method: POST
+            block.write(0x86); // this byte encodes the header field :scheme: http
             remembered(block, 0x40 | 4, "", "/" + IdleServer.Shout.class.getName() + "/shout");
             remembered(block, 0x40 | 1, "", "localhost:50051");
             remembered(block, 0x40 | 31, "", "application/grpc");

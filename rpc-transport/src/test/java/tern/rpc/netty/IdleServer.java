@@ -24,8 +24,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A server in a separate JVM, which counts the objects on its heap. That heap contains no clients and no objects of
- * other tests. If the JVM crashes during the count, the tests continue.
+ * A server in a separate JVM that reports how much its heap grows. That heap contains no clients and no objects of
+ * other tests. If the JVM crashes while it counts the objects, the tests continue.
  */
 final class IdleServer implements AutoCloseable {
 
@@ -59,8 +59,9 @@ final class IdleServer implements AutoCloseable {
     static IdleServer start() throws IOException {
         return new IdleServer(new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseParallelGC", // this collector leaves the least free space between objects
-                        "-Dio.netty.leakDetection.level=disabled", // the leak detector's records would also be counted
+                        "-XX:+UseParallelGC", // this garbage collector leaves the least free space between objects
+                        // without this setting, the leak detector's records would be counted too
+                        "-Dio.netty.leakDetection.level=disabled",
                         "-cp",
                         System.getProperty("java.class.path"),
                         IdleServer.class.getName())
@@ -72,7 +73,7 @@ final class IdleServer implements AutoCloseable {
         return port;
     }
 
-    /** Counts the objects on the heap. {@link #added} compares with this count. */
+    /** Counts the objects on the heap. {@link #added} reports the growth since this count. */
     void count() throws IOException {
         ask("count");
         next();
@@ -99,7 +100,7 @@ final class IdleServer implements AutoCloseable {
             if (line.startsWith(ANSWER)) {
                 return line.substring(ANSWER.length());
             }
-            System.out.println(line); // the line is a message of the JVM
+            System.out.println(line); // the line comes from the JVM itself and is not an answer
         }
         throw new IOException("the server's JVM has ended");
     }
@@ -119,7 +120,8 @@ final class IdleServer implements AutoCloseable {
 
     public static void main(String[] args) throws Exception {
         PrintStream answers = System.out;
-        System.setOut(System.err); // keeps log output separate from the answers of this program
+        // log output goes to the error stream, so that the standard output contains only the answers of this program
+        System.setOut(System.err);
         HessianSerializer hessian = HessianSerializer.builder().build();
         TripleCodecs codecs =
                 new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);

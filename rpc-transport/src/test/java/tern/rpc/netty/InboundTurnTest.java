@@ -8,7 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests which connection may complete its message when the memory for requests is used up. */
+/** Tests which connection may complete its message, one at a time, when the memory for requests is used up. */
 @Timeout(60)
 class InboundTurnTest {
 
@@ -54,9 +54,8 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests two accounts that must complete a message while the budget is used up. The first account completes its
-     * message just after the second account has checked the budget and just before it is queued. The second account
-     * must then be read.
+     * Tests an account that may not complete its message when it asks. Before the account is queued, the other account
+     * finishes. The queued account must then be permitted to continue.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {
@@ -77,7 +76,7 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        channel.runPendingTasks(); // this call would not return if the account checked the budget repeatedly
+        channel.runPendingTasks(); // this call would not return if the account checked the budget again and again
 
         assertThat(holder.isPaused()).isTrue();
         holder.kept(-MESSAGE);

@@ -298,7 +298,7 @@ class LostProvidersTest {
 
     private record Pair(RpcServer one, RpcServer other) {}
 
-    /** Starts two servers with the same port on two addresses of this machine. */
+    /** Starts two servers that use the same port number on two addresses of this machine. */
     private Pair pair() {
         @Nullable RuntimeException taken = null;
         for (int i = 0; i < 20; i++) {

@@ -207,7 +207,7 @@ class ReconnectByCallTest {
                         connection.close();
                     }
                 } catch (java.io.IOException e) {
-                    // the test has ended
+                    // the test has ended and closed the socket
                 }
             });
             acceptor.setDaemon(true);
@@ -227,7 +227,8 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertFails(work, greeting.length > 0);
                 }
-                assertThat(accepted.get()) // no pause precedes the first attempts, which may be counted late
+                // the first attempts follow each other without a pause, and may be counted late
+                assertThat(accepted.get())
                         .isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }

@@ -37,7 +37,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests which connections are closed for new ones when there are too many. */
+/** Tests which silent connections the server closes to admit new ones when the limit is reached. */
 class SilentConnectionsTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -334,13 +334,14 @@ class SilentConnectionsTest {
         byte[] path = ("/" + Work.class.getName() + "/quick").getBytes(US_ASCII);
         byte[] type = "application/grpc".getBytes(US_ASCII);
         int head = 2 + 2 + path.length + 3 + type.length;
-        bytes.writeBytes(new byte[] {0, 0, (byte) head, 1, 4, 0, 0, 0, 1}); // HEADERS, END_HEADERS, stream 1
-        bytes.writeBytes(new byte[] {(byte) 0x83, (byte) 0x86}); // :method POST, :scheme http
-        bytes.writeBytes(new byte[] {4, (byte) path.length}); // :path
+        // The frame header: HEADERS with END_HEADERS on stream 1.
+        bytes.writeBytes(new byte[] {0, 0, (byte) head, 1, 4, 0, 0, 0, 1});
+        bytes.writeBytes(new byte[] {(byte) 0x83, (byte) 0x86}); // The block begins with :method POST and :scheme http.
+        bytes.writeBytes(new byte[] {4, (byte) path.length}); // The next field is :path.
         bytes.writeBytes(path);
-        bytes.writeBytes(new byte[] {0x0F, 0x10, (byte) type.length}); // content-type
+        bytes.writeBytes(new byte[] {0x0F, 0x10, (byte) type.length}); // The next field is content-type.
         bytes.writeBytes(type);
-        bytes.writeBytes(new byte[] {0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}); // PING
+        bytes.writeBytes(new byte[] {0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}); // A PING frame follows.
         socket.send(bytes.toByteArray());
         int frame = nextHttp2Frame(socket);
         while (frame != 6) {
@@ -374,7 +375,7 @@ class SilentConnectionsTest {
         later.set(11 * SECOND);
         try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName(), line -> {
                     silent.forEach(RawSocket::close);
-                    // another event loop closes the connection, so this takes a moment
+                    // another event loop closes the connections, so their number decreases only after a moment
                     Await.until("one is gone", () -> connections() < 4);
                 });
                 RawSocket newcomer = RawSocket.connect(port, 9)) {

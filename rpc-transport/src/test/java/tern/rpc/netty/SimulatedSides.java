@@ -59,8 +59,8 @@ final class SimulatedSides<T> implements AutoCloseable {
     private InboundBudget budget = InboundBudget.forAll(1);
 
     /**
-     * @param losesFirstSignal whether to reintroduce a former defect: a receiver of requests gets no ready signal when
-     *     it is set
+     * @param losesFirstSignal whether the server behaves as it did before a defect was fixed: a receiver of requests
+     *     gets no ready signal when it is set
      */
     SimulatedSides(
             Class<T> type,
@@ -153,13 +153,13 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    /** Describes the calls and bytes that remain when no further step is possible; empty if nothing remains. */
+    /** Describes the calls and bytes that are still in use when no step can run; empty if there are none. */
     String left() {
         StringBuilder left = new StringBuilder();
         Connection ours = Objects.requireNonNull(connection);
         ServerConnection theirs = Objects.requireNonNull(serverConnection);
         note(left, "calls in flight at the client", ours.inFlight());
-        if (ours.state() != Connection.State.CLOSED) { // unsent bytes matter only while the connection is open
+        if (ours.state() != Connection.State.CLOSED) { // after the connection was lost, unsent bytes do not matter
             note(left, "bytes queued at the client", ours.queue().queuedBytes());
         }
         note(left, "bytes queued at the server", theirs.queue().queuedBytes());
@@ -280,7 +280,7 @@ final class SimulatedSides<T> implements AutoCloseable {
 
         @Override
         public void drain() {
-            // there is nothing to close
+            // this transport has no port to close
         }
 
         @Override
@@ -309,7 +309,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    // ---- the reintroduced defect
+    // ---- the defect for losesFirstSignal
 
     private CallHandler losing(CallHandler served) {
         return new CallHandler() {
@@ -359,7 +359,7 @@ final class SimulatedSides<T> implements AutoCloseable {
                 Proxy.newProxyInstance(ServerCall.class.getClassLoader(), new Class<?>[] {ServerCall.class}, deeds);
     }
 
-    /** Wraps a message stream, so that setting its receiver does not check for a pending ready signal. */
+    /** Wraps a message stream. When its receiver is set, the wrapper suppresses the first ready signal. */
     private MessageStream losing(MessageStream stream) {
         return new MessageStream() {
             private @Nullable Runnable starting;

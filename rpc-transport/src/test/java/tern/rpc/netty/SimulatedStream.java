@@ -19,7 +19,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** One stream of a simulation: its plan, its result, and the application code of client and service. */
+/** One stream of a simulation: its plan, its result, and the application code of the client and the service. */
 final class SimulatedStream {
 
     /** The service of the simulations. */
@@ -52,7 +52,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** The methods of the streams whose service was not yet notified of the end. */
+    /** The methods of all streams whose service was not notified that the stream has ended. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;
@@ -64,10 +64,11 @@ final class SimulatedStream {
     private final int messages;
     private final int bytes;
     private final boolean oneByOne;
-    private final int cancelAt; // number of answers after which the caller cancels; 0 for never
+    // number of answers after which the caller cancels the call; 0 if the caller does not cancel
+    private final int cancelAt;
     private final int failAt;
-    private final boolean cancelledByOther; // whether another thread cancels the call at some time
-    private final boolean mayBreak; // whether the connection may be lost during the stream
+    private final boolean cancelledByOther; // true if another thread cancels the call at a random time
+    private final boolean mayBreak; // true if the connection may be lost during the stream
     private int sent;
     private int received;
     private @Nullable StatusCode end;
@@ -96,7 +97,10 @@ final class SimulatedStream {
         SERVING.clear();
     }
 
-    /** Describes the streams whose service was not yet notified of the end; empty if there are no such streams. */
+    /**
+     * Describes the streams whose service was not notified that the stream has ended; empty if there are no such
+     * streams.
+     */
     static String serving() {
         return SERVING.isEmpty() ? "" : "streams whose end the service was not told: " + SERVING;
     }
@@ -117,7 +121,10 @@ final class SimulatedStream {
 
     // ---- checks of the test
 
-    /** Returns the error of this stream; null if it ended as planned. Must be called when all steps are done. */
+    /**
+     * Returns what went wrong in this stream; null if the stream ended as planned. Must be called when all steps are
+     * done.
+     */
     @Nullable
     String wrong() {
         if (fault != null) {
@@ -219,7 +226,7 @@ final class SimulatedStream {
         };
     }
 
-    /** @return whether the plan cancels the stream at this point */
+    /** @return whether the plan says that the client cancels the stream after this answer */
     private boolean take(BytesValue answer) {
         ByteBuffer head = head(answer);
         int of = head.getInt();
@@ -276,7 +283,8 @@ final class SimulatedStream {
 
         private void cancel() {
             if (end == null) {
-                end(StatusCode.CANCELLED); // the receiver is not notified of its own cancellation
+                // a receiver that cancels its stream is not notified, so the end is recorded here
+                end(StatusCode.CANCELLED);
                 subscription().cancel();
             }
         }
@@ -414,7 +422,7 @@ final class SimulatedStream {
         };
     }
 
-    /** Checks the order of the received requests. */
+    /** Checks that the requests are received in order. */
     private static final class Reader {
         private int next;
 

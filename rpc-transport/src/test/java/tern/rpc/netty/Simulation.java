@@ -36,7 +36,7 @@ import tern.rpc.ServerContext;
  * call {@link #pause()} to let other threads run first. The same seed always gives the same order.
  *
  * <p>Time does not advance, and scheduled tasks run only if they have no delay. Code that waits for time to pass
- * therefore hangs, and the test detects this.
+ * therefore hangs, which the test reports as an error.
  */
 final class Simulation {
 
@@ -50,7 +50,7 @@ final class Simulation {
         private final String name;
         private final Deque<Runnable> tasks = new ArrayDeque<>();
         private boolean busy; // true while a step of this thread is paused
-        private boolean ready; // true if the next step may belong to this thread
+        private boolean ready; // true if this thread has a step that can run next
 
         Actor(String name) {
             this.name = name;
@@ -212,7 +212,7 @@ final class Simulation {
             return scheduled;
         }
 
-        /** Returns the task that was submitted last, if it has not run yet. */
+        /** Returns the newest task in this event loop's queue; null if the queue is empty. */
         @Nullable
         Runnable newest() {
             return actor.tasks.peekLast();
@@ -300,9 +300,9 @@ final class Simulation {
         private boolean open = true;
         private boolean active;
         private boolean wantsToRead;
-        private boolean reading; // true while a task that reads is queued
-        private boolean blocked; // true if a write stopped because the buffer of the other end was full
-        private boolean ended; // true if the other end is closed
+        private boolean reading; // true while the event loop's queue contains a task that reads from this socket
+        private boolean blocked; // true if a write stopped because the other end's buffer was full
+        private boolean ended; // true if the other end of the connection is closed
 
         /** @param capacity the maximum number of bytes that wait to be read by this end */
         Socket(int capacity) {
@@ -375,7 +375,7 @@ final class Simulation {
             }
             wantsToRead = false;
             if (!arrived.isReadable()) {
-                // closes the channel without calling its handlers, as for a real socket that has ended
+                // the close bypasses the outbound handlers, as for a real socket whose peer has closed the connection
                 unsafe().close(voidPromise());
                 return;
             }

@@ -42,8 +42,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests clients whose calls occupy all threads of a server, over sockets. These clients use the address 127.0.0.1. At
- * the same time, calls from a second address must all be answered.
+ * Tests over sockets that clients from the address 127.0.0.1, whose calls occupy all threads of a server, do not
+ * prevent calls from a second address: all of these must be answered.
  */
 class SlowTenantsSocketTest {
 
@@ -190,7 +190,7 @@ class SlowTenantsSocketTest {
         }
     }
 
-    /** Connects from a second address. From then on, each address is a separate tenant. */
+    /** Opens a connection from a second address. From then on, the server treats each address as a separate tenant. */
     private RawSocket another() {
         RawSocket quiet = RawSocket.connect(port, 9);
         open.add(quiet);
@@ -261,7 +261,8 @@ class SlowTenantsSocketTest {
         }
         Await.until("all have failed", () -> calls.stream().allMatch(CompletableFuture::isCompletedExceptionally));
         Await.until("all threads are held", () -> {
-            // many calls fail at their deadline before their method begins, so more calls are needed
+            // many calls fail at their deadline before their method begins, so this loop makes more calls until all
+            // threads are occupied
             flooding.hold("a").isDone();
             return service.held.availablePermits() >= THREADS;
         });
@@ -319,7 +320,7 @@ class SlowTenantsSocketTest {
             RawSocket each = RawSocket.connect(port, 20 + i % 8);
             open.add(each);
             each.send(request("hold"));
-            // started one after another, because the last calls of a tenant may get spare threads
+            // the calls are started one after another, because the last calls of a tenant may get spare threads
             int running = Math.min(i + 1, THREADS);
             Await.until("it runs", () -> service.held.availablePermits() >= running);
         }

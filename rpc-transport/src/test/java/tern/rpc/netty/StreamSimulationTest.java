@@ -35,7 +35,7 @@ class StreamSimulationTest {
                 losesFirstSignal);
     }
 
-    /** Applies a random event to the connection, after a separate simulated user has run some actions. */
+    /** Applies a random event, such as a loss, to the connection after a simulated user has run some actions. */
     private static void befallLater(SimulatedSides<?> sides, Simulation simulation) {
         Mishap[] mishaps = Mishap.values();
         Mishap mishap = mishaps[simulation.random().nextInt(mishaps.length)];

@@ -10,7 +10,7 @@ import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
-/** Tests which calls are charged to the same tenant. */
+/** Tests to which tenant the calls of a connection belong. */
 class TenancyTest {
 
     private final Tenancy.Of all = new Tenancy.Of();

@@ -15,7 +15,7 @@ import tern.rpc.StatusCode;
 
 /**
  * Detects unexpected exceptions: exceptions that are logged at any level, and exceptions that are passed to this
- * object. Drops all other log output, because formatting it would take longer than the tested code.
+ * object. Drops all other log entries, because formatting them would take longer than the tested code.
  */
 final class Unforeseen extends TurboFilter implements AutoCloseable {
 

@@ -30,7 +30,7 @@ import tern.rpc.netty.peer.RawSocket;
 @Timeout(60)
 class WriteQueueTest {
 
-    /** A write command of eight bytes, which contain the number of its producer and the number of the command. */
+    /** A write command of eight bytes. They contain the number of its producer, and the command's own number. */
     private static final class Numbered extends WriteCommand {
         private final byte[] bytes;
         private final AtomicInteger written;
@@ -125,7 +125,7 @@ class WriteQueueTest {
 
             @Override
             protected void write(WriteBatch batch) {
-                // the call has already ended
+                // the command writes nothing, like the request of a call that has ended
             }
         });
 

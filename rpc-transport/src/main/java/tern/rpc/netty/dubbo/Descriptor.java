@@ -14,9 +14,9 @@ final class Descriptor {
     private Descriptor() {}
 
     /**
-     * Counts the parameters in a descriptor. Does not resolve their types.
+     * Returns the number of parameters in a descriptor. Does not resolve their types.
      *
-     * @throws SerializationException if the text is not a valid descriptor
+     * @throws SerializationException if the string is not a valid descriptor
      */
     static int parameters(String descriptor) {
         int parameters = 0;

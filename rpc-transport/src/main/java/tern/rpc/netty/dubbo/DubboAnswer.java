@@ -67,7 +67,9 @@ final class DubboAnswer implements Answer {
         }
     }
 
-    /** Returns the text of an error answer. If the text cannot be decoded, the status of the answer is still used. */
+    /**
+     * Returns the message of an error answer. If the message cannot be decoded, the status of the answer is still used.
+     */
     private static String text(ObjectReader reader) {
         try {
             String text = reader.readString();

@@ -54,14 +54,14 @@ final class DubboClientHandler extends DubboFrameDecoder {
             if (connection.isPending(id)) {
                 broken("an answer to a call is marked as an event");
             }
-            return; // the answer to a heartbeat only proves that the server is alive
+            return; // the answer to a heartbeat proves that the server is alive and needs no further processing
         }
         int length = body.readableBytes();
         int start = body.readerIndex();
         if (length == 2 && body.getByte(start) == 1) {
             if (body.getByte(start + 1) == 'R') {
                 connection.drain();
-            } // event "W" would make the connection writable again, but its replacement is already open
+            } // another event, "W", says that the connection accepts calls again, but its replacement is already open
         } else if (DubboHeader.isTwoWay(flags)) {
             connection.queue().add(DubboFrame.heartbeatAnswer(id));
         }

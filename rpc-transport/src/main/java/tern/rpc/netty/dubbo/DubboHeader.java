@@ -9,7 +9,7 @@ final class DubboHeader {
 
     static final short MAGIC = (short) 0xDABB;
 
-    /** Bit of the flag byte at offset 2: the frame is a request. Without this bit, the frame is a response. */
+    /** Bit of the flag byte, which is at offset 2: the frame is a request. In a response, the bit is 0. */
     static final int FLAG_REQUEST = 0x80;
 
     /** Bit of the flag byte: the sender expects an answer. */

@@ -45,7 +45,8 @@ final class DubboRequestBody {
     private static final Set<String> RESERVED = Set.of(PATH, INTERFACE, GROUP, VERSION, TIMEOUT, REMOTE_APPLICATION);
 
     /**
-     * Names of attachments that the called service does not receive. The caller's application name is not among them.
+     * Names of attachments that the called service does not receive. The service does receive the caller's application
+     * name.
      */
     private static final Predicate<String> FOR_THE_PROTOCOL =
             name -> !name.equals(REMOTE_APPLICATION) && RESERVED.contains(name);
@@ -108,7 +109,7 @@ final class DubboRequestBody {
      * @throws tern.rpc.serialization.SerializationException if the bytes are invalid
      */
     static CallHead readHead(ObjectReader reader, long receivedNanos, ServerContext.Exchange exchange) {
-        reader.readString(); // skips the protocol version
+        reader.readString(); // This call skips the protocol version.
         String interfaceName = orEmpty(reader.readString());
         String version = orEmpty(reader.readString());
         String methodName = orEmpty(reader.readString());
@@ -162,8 +163,8 @@ final class DubboRequestBody {
     }
 
     /**
-     * Returns the failure for arguments that do not match the method. The failure is attributed to the caller, as on
-     * every other protocol.
+     * Returns the failure for arguments that do not match the method. Its status code blames the caller, as on every
+     * other protocol.
      */
     private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
         String missing = service.name() + " has no method " + PeerText.name(name);
@@ -186,7 +187,7 @@ final class DubboRequestBody {
     }
 
     private static String shown(String descriptor) {
-        // messages do not repeat an invalid descriptor
+        // an error message must not repeat an invalid descriptor
         return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…";
     }
 
@@ -213,7 +214,7 @@ final class DubboRequestBody {
     private static void checkGeneric(Metadata metadata) {
         String generic = metadata.get(GENERIC);
         if (generic != null && !generic.equals("true") && !generic.equals("false")) {
-            // Answered with status 70, which Dubbo's callers recognize (docs/wire-protocol.md 1.9).
+            // The answer has status 70, which Dubbo's callers recognize (docs/wire-protocol.md 1.9).
             throw RpcException.refusal(
                     StatusCode.FAILED_PRECONDITION,
                     "generic calls of kind '" + PeerText.name(generic) + "' are not served; use generic=true",
@@ -237,7 +238,7 @@ final class DubboRequestBody {
         return millis == 0 ? Deadline.none() : Deadline.at(receivedNanos + TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
-    /** Parses a decimal number. Returns 0 if the text is not a number. */
+    /** Parses a decimal integer. Returns 0 if the string is not an integer. */
     private static long number(String digits) {
         long number = 0;
         if (digits.length() > MAX_DIGITS) {
@@ -266,7 +267,7 @@ final class DubboRequestBody {
         return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
     }
 
-    /** The parts of a request body that are equal in all requests of a method. They are encoded once. */
+    /** The parts of a request body that are the same in all requests for a method. They are encoded once. */
     record Prepared(byte[] head, byte[] attachments) {}
 
     static void writeHead(ObjectWriter writer, ServiceKey service, MethodDescriptor method) {

@@ -51,7 +51,8 @@ final class DubboServerCall extends NettyServerCall {
     private final DubboProtocol protocol;
     private final int flags;
     private final long id;
-    private volatile @Nullable ByteBuf body; // read and cleared through the field updater BODY
+    // the undecoded body of the request; read and cleared atomically through BODY
+    private volatile @Nullable ByteBuf body;
     private final int countedBytes;
     private volatile boolean takesAttachments;
 
@@ -99,7 +100,8 @@ final class DubboServerCall extends NettyServerCall {
         bytes.readBytes(array, 0, length);
         coder.reader().start(array, 0, length);
         if (!admission.isOpen()) {
-            // decoded separately from the rest of the body, because the token follows the arguments
+            // the token follows the arguments, so the parts that authorization needs are decoded first, without the
+            // arguments
             admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
             coder.reader().start(array, 0, length);
         }
@@ -144,8 +146,8 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     /**
-     * Whether the answer must not be sent, because its caller reads too slowly while unread answers fill the memory.
-     * The caller then receives an error.
+     * Whether the answer must not be sent, because the caller reads too slowly while unread answers fill the memory. If
+     * true, this method has sent an error instead of the answer.
      */
     private boolean isRefused() {
         String refusal = connection().refusesAnswer();
@@ -165,7 +167,7 @@ final class DubboServerCall extends NettyServerCall {
         }
     }
 
-    /** Answers a request that is refused before it becomes a call. */
+    /** Sends an error for a request that is refused before it becomes a call. */
     void refuse(RpcException failure) {
         discardRequest();
         answerFailure(failure, new Metadata());
@@ -211,13 +213,13 @@ final class DubboServerCall extends NettyServerCall {
         void write(ObjectWriter writer);
     }
 
-    /** Sends an answer. If the answer cannot be encoded, sends an error instead, so that every call gets an answer. */
+    /** Sends an answer. If the answer cannot be encoded, sends an error, so that every call gets an answer. */
     private void send(Content content) {
         try {
             enqueue(DubboStatus.OK, content);
         } catch (MessageTooLargeException e) {
             sendText(DubboStatus.SERIALIZATION_ERROR, "the answer cannot be sent: " + e.getMessage());
-        } catch (RpcException e) { // too many other threads are encoding large answers
+        } catch (RpcException e) { // too many other threads are encoding large answers, so this answer fails
             answerFailure(e, new Metadata());
         } catch (Throwable e) {
             Thrown.log(e, shown -> LOG.warn("An answer cannot be written", shown));

@@ -21,7 +21,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerHandler.class);
 
     /**
-     * Maximum size of the body of an event. The handler rejects longer events, as Dubbo does (docs/wire-protocol.md
+     * Maximum body size of an event, in bytes. The handler rejects longer events, as Dubbo does (docs/wire-protocol.md
      * 1.6).
      */
     private static final int MAX_EVENT_BYTES = 15;
@@ -30,8 +30,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private final ServerConnection connection;
     private boolean broken;
     private int arrived; // number of received bytes of the incomplete message
-    private int countedBytes; // number of bytes of the incomplete message that are counted for the memory budget
-    private long beganNanos; // the end of the previous message or the beginning of the incomplete one
+    private int countedBytes; // number of bytes that the memory budget counts for the incomplete message
+    private long beganNanos; // time at which the incomplete message began, or at which the previous message ended
     private boolean watching;
 
     DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {
@@ -47,13 +47,16 @@ final class DubboServerHandler extends DubboFrameDecoder {
         arriving(context, actualReadableBytes());
     }
 
-    /** Called when bytes of an incomplete message have arrived. */
+    /**
+     * Called after each read. Starts or continues the accounting and the time limit of the incomplete message, if there
+     * is one.
+     */
     private void arriving(ChannelHandlerContext context, int bytes) {
         if (bytes > 0 && arrived == 0) {
             beganNanos = System.nanoTime();
         }
         arrived = bytes;
-        // counts the capacity, because even a few bytes occupy the whole buffer
+        // the capacity of the buffer is counted, because even a few bytes keep the whole buffer allocated
         int held = bytes == 0 ? 0 : internalBuffer().capacity();
         connection.incomplete(held - countedBytes);
         countedBytes = held;

@@ -29,7 +29,7 @@ final class DubboStatus {
     private DubboStatus() {}
 
     /**
-     * Returns the status for a failure. A status that implies that the method did not run is used only if the method
+     * Returns the status for a failure. A status which implies that the method did not run is used only if the method
      * did not run. INTERNAL and UNAVAILABLE have no exact status; they are sent as a status that Dubbo's callers treat
      * in the same way.
      */
@@ -46,8 +46,8 @@ final class DubboStatus {
     }
 
     /**
-     * @param text the text of the answer; if it begins with the name of a code, this code is used because it is more
-     *     exact than the status
+     * @param text the error text in the answer; if it begins with the name of a status code, this code is used because
+     *     it is more exact than the status byte
      */
     static RpcException toException(int status, String text, Invocation call, Endpoint endpoint) {
         StatusCode named = named(text);

@@ -22,7 +22,8 @@ public final class Http1AnswerReader {
     private static final int FIELDS_BYTES = 32 << 10;
 
     /**
-     * Maximum size of the buffer that is allocated for a body at its beginning. The buffer grows only as bytes arrive.
+     * Maximum size of the buffer that is allocated for a body at its beginning. From this size on, the buffer grows
+     * only as bytes arrive.
      */
     private static final int TRUSTED_BYTES = 64 << 10;
 
@@ -61,7 +62,7 @@ public final class Http1AnswerReader {
     private byte[] body = NOTHING;
     // number of received body bytes
     private int bodyBytes;
-    // number of expected body bytes; for a chunked body, the bytes received so far
+    // number of expected body bytes; for a chunked body, the number of bytes received so far
     private int announced;
 
     /** @param maxBytes the maximum size of a body */
@@ -103,7 +104,7 @@ public final class Http1AnswerReader {
         return keepsAlive;
     }
 
-    /** The number of body bytes that have not yet arrived, as far as the reader knows. */
+    /** The number of body bytes that have not arrived. For a chunked body, always 0, because the length is unknown. */
     public int missingBytes() {
         return inBody ? announced - bodyBytes : 0;
     }
@@ -195,8 +196,8 @@ public final class Http1AnswerReader {
     private static Field field(AsciiString line) {
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        // also rejects a line that begins with a space, which obsolete HTTP treats as a continuation of the previous
-        // line
+        // A line that begins with a space is rejected too. Obsolete HTTP treats such a line as a continuation of the
+        // previous line.
         if (!Http1Characters.isToken(name)) {
             throw Http1Violation.badRequest("a header field does not begin with a name and a colon");
         }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Http1Body {
 
-    /** Maximum total size of chunk extensions and trailers, which are skipped. */
+    /** Maximum total size of chunk extensions and trailers, which the reader skips. */
     private static final int ASIDE_BYTES = 8 << 10;
 
     private static final int SIZE_DIGITS = 8;

@@ -29,14 +29,14 @@ final class Http1Characters {
         return !text.isEmpty();
     }
 
-    /** Whether the text is valid as a method or as the name of a header field. */
+    /** Whether the string is valid as a method or as the name of a header field. */
     static boolean isToken(AsciiString text) {
         return consistsOf(TOKEN, text);
     }
 
     /**
-     * Whether the text is valid as a path with a query. Accepts some characters that clients should percent-encode but
-     * often do not.
+     * Whether the string is valid as a path with a query. Accepts some characters that clients should percent-encode
+     * but often do not.
      */
     static boolean isTarget(AsciiString text) {
         return consistsOf(TARGET, text);
@@ -46,7 +46,7 @@ final class Http1Characters {
         return consistsOf(HOST, text);
     }
 
-    /** Whether the text is valid as a field value, that is, contains no control characters except tabs. */
+    /** Whether the string is valid as a field value, that is, contains no control characters except tabs. */
     static boolean isValue(AsciiString text) {
         for (int i = 0; i < text.length(); i++) {
             int character = text.byteAt(i) & 0xFF;

@@ -39,7 +39,7 @@ final class Http1Framing {
         this.http10 = http10;
     }
 
-    /** @return false if the field does not concern the connection */
+    /** @return whether the field concerns the connection */
     boolean take(AsciiString name, AsciiString value) {
         switch (name.toString()) {
             case "host" -> host = once(host, name, value);
@@ -53,7 +53,7 @@ final class Http1Framing {
                 settings = value;
             }
             case "te", "keep-alive", "proxy-connection" -> {
-                // this server ignores the field
+                // the server ignores this field, which concerns only the connection
             }
             default -> {
                 return false;

@@ -104,7 +104,8 @@ public final class Http1HeadReader {
             return true;
         }
         AsciiString line = lines.read(in, LINE_BYTES, HttpResponseStatus.REQUEST_URI_TOO_LONG, "the request line");
-        if (line != null && line.isEmpty() && !emptyLineSeen) { // some clients send an empty line after a body
+        // some clients send an empty line after a body; one empty line is skipped
+        if (line != null && line.isEmpty() && !emptyLineSeen) {
             emptyLineSeen = true;
             line = lines.read(in, LINE_BYTES, HttpResponseStatus.REQUEST_URI_TOO_LONG, "the request line");
         }
@@ -165,8 +166,8 @@ public final class Http1HeadReader {
         }
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        // also rejects a line that begins with a space, which obsolete HTTP treats as a continuation of the previous
-        // line
+        // A line that begins with a space is rejected too. Obsolete HTTP treats such a line as a continuation of the
+        // previous line.
         if (!Http1Characters.isToken(name)) {
             throw Http1Violation.badRequest("header field " + fields + " does not begin with a name and a colon");
         }

@@ -54,7 +54,8 @@ final class Http1Line {
         int start = in.readerIndex();
         int end = in.indexOf(start + seen, in.writerIndex(), LF);
         int length = end < 0 ? in.readableBytes() : end - start - 1;
-        if (length > most + (end < 0 ? 1 : 0)) { // an incomplete line may already contain its CR
+        // the CR of an incomplete line may already have arrived, and does not belong to the line
+        if (length > most + (end < 0 ? 1 : 0)) {
             throw new Http1Violation(tooLong, what + " is longer than " + most + " bytes");
         }
         if (end < 0) {

@@ -4,13 +4,15 @@ import io.netty.buffer.ByteBuf;
 
 /**
  * Classifies a header block (RFC 7541, 6) by its effect on the dynamic table. The structure of the block suffices for
- * this; its texts are not decoded.
+ * this; its strings are not decoded.
  */
 enum BlockKind {
     /** The block leaves the dynamic table unchanged and may be cached. */
     MAY_BE_KEPT,
 
-    /** The block leaves the dynamic table unchanged but contains a text that must never be stored (6.2.3). */
+    /**
+     * The block leaves the dynamic table unchanged but contains a literal that must never be indexed (RFC 7541, 6.2.3).
+     */
     SECRET,
 
     /** The block adds a field to the dynamic table or changes the table's size, or its effect cannot be determined. */
@@ -23,7 +25,8 @@ enum BlockKind {
 
     private static final int INDEX_BITS = 7;
     private static final int NAME_BITS = 4;
-    private static final int TEXT_BITS = 7; // number of bits for the length of a text, after the Huffman bit
+    // number of bits for the length of a string, in a byte that begins with the Huffman bit
+    private static final int TEXT_BITS = 7;
 
     /** @param block the header block; its reader index does not change */
     static BlockKind of(ByteBuf block) {
@@ -53,7 +56,7 @@ enum BlockKind {
     }
 
     /**
-     * Returns the position after the number that begins at {@code start}; a position beyond the end if the number is
+     * Returns the position after the integer that begins at {@code start}; a position beyond the end if the integer is
      * incomplete.
      */
     private static int afterNumber(ByteBuf block, int start, int end, int bits) {
@@ -67,7 +70,7 @@ enum BlockKind {
     }
 
     /**
-     * Returns the position after the text that begins at {@code start}; a position beyond the end if the text is
+     * Returns the position after the string that begins at {@code start}; a position beyond the end if the string is
      * incomplete or its length occupies more than one byte.
      */
     private static int afterText(ByteBuf block, int start, int end) {

@@ -21,7 +21,7 @@ interface BodyReader {
     }
 
     /**
-     * Adds bytes of the body. The reader releases them.
+     * Adds received bytes to the body. The reader releases them.
      *
      * @throws tern.rpc.RpcException in the same cases as {@link #next}
      */

@@ -46,10 +46,10 @@ interface CallEncoding {
             boolean compressed);
 
     /**
-     * Whether headers that the method sends early are kept until the result is known. Encodings whose headers contain
-     * the result return true.
+     * Whether headers that the method sends before its result must wait until the result is known. Encodings whose
+     * headers depend on the result return true.
      *
-     * @throws RpcException if the headers are kept and cannot be sent
+     * @throws RpcException if the headers must wait and cannot be sent
      */
     default boolean holdsHeaders(Metadata headers) {
         return false;
@@ -64,10 +64,11 @@ interface CallEncoding {
     Http2Headers head(HttpExchange exchange, Metadata headers, boolean compressed);
 
     /**
-     * Returns the end of an answer, including its metadata.
+     * Returns the last part of an answer, including the trailers.
      *
      * @param head the headers of the answer; null if they were already sent
-     * @param failure null for success
+     * @param message the message to send before the end; null for none
+     * @param failure the failure of the call; null for success
      * @throws RpcException if the metadata cannot be sent
      */
     HttpWrite end(

@@ -171,7 +171,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** The maximum number of message bytes to deliver after a call of {@link #ask}, until the next call. */
+    /** The maximum number of message bytes that may be delivered between two calls of {@link #ask}. */
     long allowedBytes() {
         return Long.MAX_VALUE;
     }
@@ -204,12 +204,12 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** Whether every received message was delivered. */
+    /** Whether all received bytes were delivered as messages. */
     boolean isEverythingTold() {
         return deframer == null || deframer.isEmpty();
     }
 
-    /** Whether the undelivered bytes are an incomplete message. */
+    /** Whether the answer ends within a message, that is, whether the undelivered bytes are an incomplete message. */
     boolean isCutOff() {
         return deframer != null && deframer.isIncomplete();
     }

@@ -38,7 +38,7 @@ final class ConnectAnswers {
             if (e.status().code() != StatusCode.UNIMPLEMENTED) {
                 throw e;
             }
-            // An unknown path is answered with status 404. Status 501 is reserved for answers of methods (Connect
+            // A request for an unknown path gets status 404. Status 501 is reserved for answers of methods (Connect
             // conformance, unexpected-uri).
             throw new Nowhere(e.status());
         }
@@ -111,7 +111,7 @@ final class ConnectAnswers {
         exchange.send(new HttpWrite(exchange, head, body, null, true));
     }
 
-    /** Changes the headers of an answer to the headers of an error. */
+    /** Converts the headers of a successful answer to the headers of an error. */
     static Http2Headers failed(Http2Headers head, int httpStatus, byte[] body) {
         return head.status(HttpResponseStatus.valueOf(httpStatus).codeAsText())
                 .set(GrpcHeaders.CONTENT_TYPE, ConnectForm.JSON)

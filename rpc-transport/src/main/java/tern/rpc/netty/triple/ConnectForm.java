@@ -46,7 +46,7 @@ final class ConnectForm implements HttpForm {
     /**
      * Creates a unary Connect call.
      *
-     * @param gzip whether the request is compressed
+     * @param gzip whether the request message is compressed with gzip
      */
     static HttpCall call(
             ConnectUnaryEncoding encoding, HttpExchange exchange, Route route, BodyReader body, boolean gzip) {

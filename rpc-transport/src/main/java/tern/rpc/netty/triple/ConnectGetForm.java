@@ -31,8 +31,8 @@ final class ConnectGetForm implements HttpForm {
     }
 
     /**
-     * Whether a query without Connect's version parameter is a Connect call. This is the case if the path selects a
-     * single method, and this method has no parameters named like Connect's query parameters.
+     * Whether a request whose query has no Connect version parameter is a Connect call. It is a Connect call if the
+     * path selects a single method, and this method has no parameters named like Connect's query parameters.
      */
     static boolean isMeant(HttpExchange exchange) {
         Http2Headers head = exchange.head();

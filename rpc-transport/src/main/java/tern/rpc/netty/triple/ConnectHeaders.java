@@ -75,8 +75,9 @@ final class ConnectHeaders {
     /**
      * Whether the caller accepts gzip.
      *
-     * @param name the header with the accepted codings; a caller that does not send it accepts the coding of its own
-     *     request
+     * @param name the name of the header that lists the accepted codings; without this header, the caller accepts the
+     *     coding of its own request
+     * @param sentGzip whether the caller's request is compressed with gzip
      */
     static boolean acceptsGzip(Http2Headers head, AsciiString name, boolean sentGzip) {
         List<CharSequence> accepted = head.getAll(name);

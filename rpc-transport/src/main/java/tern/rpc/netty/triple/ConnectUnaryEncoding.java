@@ -12,7 +12,7 @@ import tern.rpc.transport.ServiceLookup;
 
 /**
  * The messages and answers of unary Connect calls. The headers depend on the result, so nothing is sent before the
- * result is known. Trailers are sent as headers with a prefix. Stateless.
+ * result is known. Trailers are sent as headers whose names have a prefix. Stateless.
  *
  * @param json whether messages are JSON; otherwise they are protobuf
  */
@@ -51,7 +51,7 @@ record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEn
 
     @Override
     public boolean holdsHeaders(Metadata headers) {
-        // checks the headers now, so that the call fails here instead of at its end
+        // the headers are checked here, because otherwise the call would fail only at its end
         ConnectHeaders.write(headers, (name, value) -> {});
         return true;
     }
@@ -85,7 +85,7 @@ record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEn
                     .set(GrpcHeaders.CONTENT_TYPE, json ? ConnectForm.JSON : ConnectForm.PROTO)
                     .setInt("content-length", body.length);
             if (HttpMethod.GET.asciiName().contentEquals(exchange.head().method())) {
-                // the header lets caches store the answer separately for each accepted coding
+                // this header tells caches to store a separate answer for each accepted coding
                 whole.add("vary", ConnectHeaders.ACCEPT_ENCODING);
             }
         }

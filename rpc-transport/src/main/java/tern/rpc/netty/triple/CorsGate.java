@@ -101,7 +101,7 @@ final class CorsGate {
         }
     }
 
-    /** Adds the headers that permit the page to read the answer. */
+    /** Adds the CORS headers that permit the page to read the answer. */
     private void addTo(Http2Headers answer, CharSequence origin) {
         Set<String> names = new TreeSet<>();
         for (Map.Entry<CharSequence, CharSequence> field : answer) {

@@ -8,7 +8,7 @@ import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 
 /**
- * Netty's frame writer, which additionally reports every DATA frame to the limits of the connection. The flow
+ * Netty's frame writer, which additionally reports every DATA frame to the connection's {@link Http2Limits}. The flow
  * controller splits a large message into frames, so the writer is the only place where progress within a message is
  * visible. Confined to the event loop.
  */

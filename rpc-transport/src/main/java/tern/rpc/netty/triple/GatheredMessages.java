@@ -75,8 +75,8 @@ final class GatheredMessages {
     }
 
     /**
-     * Whether the frame can be written at once, without the codec's queue. If it can, its bytes are subtracted from the
-     * windows of stream and connection.
+     * Whether the frame can be written at once, without the codec's queue. If so, subtracts its bytes from the
+     * flow-control windows of the stream and the connection.
      */
     private boolean takeWindows(Http2ConnectionEncoder encoder, Http2Stream stream) {
         Http2Connection connection = encoder.connection();

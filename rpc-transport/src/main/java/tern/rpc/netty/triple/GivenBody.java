@@ -42,6 +42,6 @@ final class GivenBody implements BodyReader {
 
     @Override
     public void close() {
-        // there are no bytes to release
+        // this reader holds no bytes
     }
 }

@@ -78,8 +78,8 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     }
 
     /**
-     * Returns the status with its details. The encoded details repeat the code and the text; details that cannot be
-     * decoded are ignored.
+     * Returns the status with the details from the header. The encoded details repeat the code and the message. Details
+     * that cannot be decoded are ignored.
      */
     private static Status detailed(Status status, CharSequence base64) {
         try {

@@ -71,7 +71,8 @@ final class GrpcEncoding implements CallEncoding {
 
     private static boolean isValue(MethodDescriptor only, Route route, byte[] bytes, int length) {
         return only.payload() == Payload.JAVA
-                && only.service() == route.service() // the method is not a built-in one
+                // the method belongs to the service, so it is not a built-in method
+                && only.service() == route.service()
                 && ValueMessages.isRequest(bytes, 0, length, only.parameters().size());
     }
 
@@ -131,7 +132,8 @@ final class GrpcEncoding implements CallEncoding {
 
     /**
      * Answers a unary call with a Java exception. Triple clients need a header that marks the message as an exception
-     * (docs/wire-protocol.md 3.6). Plain gRPC clients do not know this header, so they receive only a status.
+     * (docs/wire-protocol.md 3.6). Plain gRPC clients do not know this header, so they receive only a status code and a
+     * message.
      */
     @Override
     public @Nullable HttpWrite wholeFailure(

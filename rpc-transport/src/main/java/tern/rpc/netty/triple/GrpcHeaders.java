@@ -34,7 +34,8 @@ final class GrpcHeaders {
     static final AsciiString GROUP = AsciiString.cached("tri-service-group");
     static final AsciiString VERSION = AsciiString.cached("tri-service-version");
     static final AsciiString EXCEPTION = AsciiString.cached("tri-exception-code");
-    static final AsciiString BUSINESS = AsciiString.cached("3"); // specified in docs/wire-protocol.md 8.1
+    // the value of tri-exception-code for an exception (docs/wire-protocol.md 8.1)
+    static final AsciiString BUSINESS = AsciiString.cached("3");
 
     /**
      * The header that states whether the method of a failed call ran. If the method did not run, the call may be sent

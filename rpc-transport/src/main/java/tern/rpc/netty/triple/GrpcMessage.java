@@ -13,7 +13,7 @@ final class GrpcMessage {
 
     private GrpcMessage() {}
 
-    /** Encodes the text. Omits the end of the text if the encoded text would exceed 1 KiB. */
+    /** Encodes a message. Omits the end of the message if the encoded form would exceed 1 KiB. */
     static String encode(String text) {
         StringBuilder encoded = new StringBuilder(Math.min(MAX_ENCODED, text.length() + 16));
         int index = 0;
@@ -49,7 +49,7 @@ final class GrpcMessage {
     }
 
     /**
-     * Decodes the text. Never throws an exception; an invalid escape is left unchanged.
+     * Decodes a message. Never throws an exception; an invalid escape is left unchanged.
      *
      * @param value the header value, with one character per byte
      */

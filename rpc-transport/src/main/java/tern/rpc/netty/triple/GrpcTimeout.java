@@ -14,7 +14,7 @@ final class GrpcTimeout {
 
     /**
      * @return the timeout in nanoseconds, at most a year
-     * @throws IllegalArgumentException if the text is invalid; the message gives the reason
+     * @throws IllegalArgumentException if the header value is invalid; the exception's message gives the reason
      */
     static long parseNanos(CharSequence text) {
         int digits = text.length() - 1;
@@ -48,8 +48,8 @@ final class GrpcTimeout {
     }
 
     /**
-     * Rounds the time down by less than a thousandth. Successive calls with the same timeout then usually send the same
-     * text, such as 2999 milliseconds for a timeout of three seconds.
+     * Rounds the time down by less than a thousandth. Successive calls with the same deadline then have the same header
+     * value, such as 2999 milliseconds for three seconds.
      */
     static long rounded(long nanos) {
         long grain = 1;
@@ -74,7 +74,7 @@ final class GrpcTimeout {
         if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
-        // a time of up to 190 years has at most eight digits in minutes
+        // in minutes, times of up to 190 years have at most eight digits
         return text(TimeUnit.SECONDS.toMinutes(seconds), 'M');
     }
 

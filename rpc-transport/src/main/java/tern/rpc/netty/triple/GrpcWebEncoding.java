@@ -74,7 +74,7 @@ final class GrpcWebEncoding implements CallEncoding {
     }
 
     /**
-     * Returns the bytes to send for a frame. In text mode, each frame is encoded separately, so that the client can
+     * Returns a frame as it is sent. In text mode, each frame is encoded in base64 separately, so that the client can
      * decode it as soon as it arrives.
      */
     private byte[] travelling(byte[] frame) {

@@ -34,21 +34,21 @@ final class Gzip {
     private static final int FLAG_COMMENT = 0x10;
     private static final int RESERVED_FLAGS = 0xE0;
 
-    /** The ratio is not limited until the decompressed size exceeds this number of bytes. */
+    /** The compression ratio is not limited until the decompressed size exceeds this number of bytes. */
     private static final int FREE_BYTES = 1 << 20;
 
     private final int mostRatio;
     private final Pool<Deflating> deflaters = new Pool<>(Deflating::new);
     private final Pool<Inflating> inflaters = new Pool<>(Inflating::new);
 
-    /** Creates a codec without a maximum ratio. */
+    /** Creates a codec that does not limit the compression ratio. */
     Gzip() {
         this(Integer.MAX_VALUE);
     }
 
     /**
-     * @param mostRatio the maximum ratio of decompressed to compressed bytes for messages whose decompressed size
-     *     exceeds 1 MiB
+     * @param mostRatio the maximum ratio of decompressed to compressed bytes; applies to messages whose decompressed
+     *     size exceeds 1 MiB
      */
     Gzip(int mostRatio) {
         this.mostRatio = mostRatio;
@@ -82,14 +82,14 @@ final class Gzip {
         decompress(bytes, offset, length, out, null);
     }
 
-    /** @param unpacked called before each piece is decompressed; null to count nothing */
+    /** @param unpacked counts each piece before it is decompressed; null if the pieces are not counted */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out, @Nullable UnpackedRequest unpacked) {
         int end = offset + length;
         int position = offset;
         long most = out.position() + Math.max(FREE_BYTES, (long) mostRatio * length);
         Inflating inflating = inflaters.take();
         try {
-            do { // a message usually has one gzip member, but more are allowed
+            do { // a message usually has one gzip member, but RFC 1952 permits several
                 int first = out.position();
                 int start = headerEnd(bytes, position, end);
                 position = end - inflating.decompress(bytes, start, end - start, out, most, unpacked);
@@ -242,7 +242,7 @@ final class Gzip {
         private static final long serialVersionUID = 1L;
     }
 
-    /** An object with memory outside the heap. */
+    /** An object that holds memory outside the heap. */
     private interface Reusable {
         void reset();
 

@@ -73,7 +73,8 @@ final class HeaderCase {
                 return null;
             }
             position = end + 1;
-            return json.substring(start, end); // header names contain no escapes, so a pair with escapes never matches
+            // header names contain no JSON escapes, so a string with escapes matches no header
+            return json.substring(start, end);
         }
     }
 }

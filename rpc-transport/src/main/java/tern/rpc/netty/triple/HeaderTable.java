@@ -49,12 +49,13 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         STATIC_NAMES.put(AsciiString.cached("user-agent"), 58);
     }
 
-    // These arrays grow on demand, because most connections need few entries.
+    // These two arrays grow on demand, because most connections need few entries.
     private @Nullable AsciiString[] names = new @Nullable AsciiString[MIN_ENTRIES];
     private @Nullable AsciiString[] values = new @Nullable AsciiString[MIN_ENTRIES];
-    // entry numbers plus one, indexed by hash; 0 for an empty slot
+    // hash table of entry numbers plus one; 0 for a free slot
     private short[] places = new short[2 * MIN_ENTRIES];
-    private int[] seen = new int[MIN_SEEN]; // hashes of fields that were used once recently
+    // hashes of fields that were used once recently; a second use adds the field to the table
+    private int[] seen = new int[MIN_SEEN];
     private int nextSeen;
     private int entries;
     private int bytes;
@@ -76,7 +77,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int allowed = (int) Math.min(MAX_TABLE_BYTES, most);
         if (allowed != capacity) {
             capacity = allowed;
-            empty(); // the next block announces the new size
+            empty(); // after the table is emptied, the next block announces the new size
         }
     }
 
@@ -196,7 +197,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int size = name.length() + value.length() + ENTRY_BYTES;
         if (entries == MAX_ENTRIES || bytes + size > capacity) {
             if (blocks > BLOCKS_OF_A_TABLE) {
-                empty(); // takes effect in the next block, because the current block may refer to entries
+                empty(); // the next block clears the peer's table; the current block may still refer to the old entries
             }
             return false;
         }
@@ -220,7 +221,8 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         for (int entry = 0; entry < entries; entry++) {
             AsciiString name = Objects.requireNonNull(names[entry]);
             AsciiString value = Objects.requireNonNull(values[entry]);
-            if (entry != timeoutName) { // the timeout entry is used only for its name
+            // the hash table does not contain the timeout entry, of which only the name is used
+            if (entry != timeoutName) {
                 places[place(hash(name, value), name, value)] = (short) (entry + 1);
             }
         }
@@ -237,7 +239,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         emptied = true;
     }
 
-    /** Returns the slot of the entry in the hash table, or the free slot in which it would be stored. */
+    /** Returns the slot of the entry in the hash table, or the free slot in which the entry would be stored. */
     private int place(int hash, AsciiString name, AsciiString value) {
         int place = (hash ^ hash >>> 16) & (places.length - 1);
         while (places[place] != 0) {

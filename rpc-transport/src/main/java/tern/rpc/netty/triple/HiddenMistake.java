@@ -10,9 +10,9 @@ import tern.rpc.RpcException;
 final class HiddenMistake {
 
     private volatile @Nullable RpcException fault;
-    // the format in which the error is reported; null for the call's own format
+    // the format in which the error is reported; null for the format of the call
     private volatile @Nullable HttpForm teller;
-    // the format in which refusals by authorizers are reported; null for the call's own format
+    // the format in which an authorizer's refusal is reported; null for the format of the call
     private volatile @Nullable HttpForm strangersForm;
     private volatile boolean admitted;
 
@@ -51,7 +51,7 @@ final class HiddenMistake {
         }
     }
 
-    /** Returns the format in which a failure is reported; null for the call's own format. */
+    /** Returns the format in which a failure is reported; null for the format of the call. */
     @Nullable
     HttpForm teller(RpcException failure) {
         return failure == fault ? teller : admitted ? null : strangersForm;

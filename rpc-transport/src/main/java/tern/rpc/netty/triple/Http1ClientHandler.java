@@ -27,7 +27,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
     private final Connection connection;
     private final AnswerReader answers;
     private @Nullable EventLoop loop;
-    private @Nullable JsonRequest request; // the request whose answer is not complete
+    private @Nullable JsonRequest request; // the current request, until its answer is complete
     private ByteBuf unread = Unpooled.EMPTY_BUFFER;
 
     Http1ClientHandler(Connection connection, AnswerReader answers) {
@@ -115,7 +115,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         boolean surplus = unread.isReadable();
         boolean reusable = answers.keepsAlive() && !surplus;
         if (reusable) {
-            // called before the answer is delivered, so that an immediate next call can use the connection
+            // the connection is released before the answer is delivered, so that the caller's next call can use it
             connection.released();
         }
         if (!answered.pending().isOneWay()) {

@@ -30,8 +30,8 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The client of JSON over HTTP/1.1 (docs/wire-protocol.md 4), for networks whose proxies support only HTTP/1.1. A
- * connection transmits one call at a time. Streams are not supported, and exceptions arrive as a code and a text.
- * Thread-safe.
+ * connection transmits one call at a time. Streams are not supported, and exceptions arrive only as a status code and a
+ * message. Thread-safe.
  */
 public final class Http1ClientProtocol implements ClientProtocol {
 
@@ -46,9 +46,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
     private record HeadKey(ServiceKey service, MethodDescriptor method, String application, Endpoint endpoint) {}
 
-    /**
-     * @param codecs the codecs of messages; if they do not support JSON, {@link #prepareReference} throws an exception
-     */
+    /** @param codecs the message codecs; if they do not support JSON, this protocol cannot prepare any reference */
     public Http1ClientProtocol(TripleCodecs codecs) {
         this.codecs = codecs;
     }
@@ -86,7 +84,10 @@ public final class Http1ClientProtocol implements ClientProtocol {
         }
     }
 
-    /** Accepts first bytes of unknown protocols, which the parser of answers rejects later. */
+    /**
+     * Accepts all bytes except those of known other protocols. The parser of answers later rejects what is not an
+     * answer.
+     */
     @Override
     public Match answersSo(ByteBuf first) {
         if (!first.isReadable()) {
@@ -186,7 +187,10 @@ public final class Http1ClientProtocol implements ClientProtocol {
         };
     }
 
-    /** Creates a request that has no effect and that every server answers. Sent only on connections without calls. */
+    /**
+     * Creates a request without effect that every server answers. Such a request is sent only on connections without
+     * calls.
+     */
     @Override
     public WriteCommand ping(Connection connection) {
         byte[] request = ("OPTIONS * HTTP/1.1\r\nhost: " + connection.endpoint() + "\r\ncontent-length: 0\r\n\r\n")

@@ -75,7 +75,7 @@ final class Http1Exchange extends HttpExchange {
         return ended;
     }
 
-    /** Whether the connection is closed after the answer. */
+    /** Whether the server closes the connection after the answer. */
     boolean closes() {
         return closes;
     }

@@ -23,7 +23,8 @@ public final class Http1Protocol implements ServerProtocol {
             AsciiString.cached("PATCH "),
             AsciiString.cached("DELETE "),
             AsciiString.cached("OPTIONS "),
-            AsciiString.cached("TRACE "), // accepted here so that the server can reject it with an explanation
+            // TRACE is detected as HTTP, so that the server can reject the request with an explanation
+            AsciiString.cached("TRACE "),
             AsciiString.cached("CONNECT "));
 
     private final TripleCodecs codecs;

@@ -100,7 +100,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         reading = true;
         try {
             while (!closing && !broken && readNext()) {
-                // the loop condition processes the bytes
+                // the loop has no body, because its condition processes the bytes
             }
         } catch (Http1Violation e) {
             refuse(e);
@@ -120,7 +120,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         context().executor().execute(this::readOn);
     }
 
-    /** @return whether bytes were processed, so that further bytes may be processed */
+    /** @return whether bytes were processed; if so, the caller continues with the next bytes */
     private boolean readNext() {
         if (upgrade != null) {
             return readUpgrade(upgrade);
@@ -130,7 +130,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private boolean readHead() {
         if (connection.hasMuchUnsent()) {
-            return false; // the handler waits until the peer has read some answers
+            return false; // the handler waits until the peer has read some of its answers
         }
         Http1Head head = heads.read(unread);
         if (head == null) {
@@ -151,7 +151,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // without a call, the request is already answered and the body is not needed
+        } else if (begun.call() != null) { // without a call, the request was already answered, so its body is dropped
             sendContinue();
         }
         return true;
@@ -253,7 +253,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             close();
             connection.closeWhenWritten();
         } else if (!body.isEnded()) {
-            readOnLater(); // reads and drops the rest of the body
+            readOnLater(); // this task reads and drops the rest of the body
         } else {
             next();
             if (unread.isReadable()) {
@@ -262,7 +262,9 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Called when the peer has read a part of an answer. */
+    /**
+     * Called when the peer has read a part of an answer. Processes the next request, which may have waited for this.
+     */
     void taken() {
         if (exchange == null && unread.isReadable()) {
             readOn();
@@ -288,7 +290,10 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         connection.wantsBytes(true);
     }
 
-    /** Called when the answer cannot be sent or cannot be completed. */
+    /**
+     * Called when the rest of an answer cannot be sent. Closes the connection, which tells the peer that the answer is
+     * incomplete.
+     */
     void abandon(Http1Exchange of) {
         if (of == exchange) {
             context().close();
@@ -306,7 +311,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (current == null) {
-            // if an exchange exists, its request is already answered, and the invalid bytes belong to its body
+            // without an exchange, the client waits for an answer; with one, its answer was sent and only the body is
+            // invalid
             write(violation);
         }
         close();

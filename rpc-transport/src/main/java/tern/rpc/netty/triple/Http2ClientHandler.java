@@ -61,7 +61,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     /** The header list limit that docs/wire-protocol.md 3.1 specifies. */
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
-    /** Maximum number of consecutive empty DATA frames. The client treats more as a flood (docs/limits.md). */
+    /**
+     * Maximum number of consecutive empty DATA frames. If the server sends more, the client closes the connection
+     * (docs/limits.md).
+     */
     private static final int EMPTY_DATA_FRAMES = 2;
 
     private static final int CONTINUATIONS = 16;
@@ -72,7 +75,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
      */
     private static final int LAST_IDS = 4_096;
 
-    /** A window update below this size lets no waiting request continue, so it is counted as a control frame. */
+    /**
+     * A WINDOW_UPDATE frame with a smaller increment lets no waiting request continue, so the client counts it as a
+     * control frame, whose number is limited.
+     */
     private static final int SMALL_INCREMENT = 1 << 10;
 
     /**
@@ -103,18 +109,19 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final Http2Connection.PropertyKey callKey;
     private final Http2Limits limits = new Http2Limits();
     private final PingPace pings = new PingPace();
-    // the calls, by the id of their PendingCall
+    // the calls, by the request id in their PendingCall
     private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>();
     private final Queue<OpenCall> waiting = new ArrayDeque<>();
-    // the calls whose messages are written with the next flush
+    // the calls with messages that the next flush writes
     private final List<StreamCall> gathering = new ArrayList<>();
     private @Nullable ChannelHandlerContext context;
     private AsciiString scheme = HTTP;
     private boolean active;
-    private boolean settingsRead; // false until the server has sent the number of permitted streams
+    private boolean settingsRead; // false until the server has announced its maximum number of concurrent streams
     private boolean reading;
     private long unsentBytes;
-    private @Nullable ReceiveWindows windows; // created when at least 4 MiB are unread for the first time
+    // created when at least 4 MiB of received bytes are unread for the first time
+    private @Nullable ReceiveWindows windows;
 
     private Http2ClientHandler(
             Http2ConnectionDecoder decoder,
@@ -180,7 +187,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                     new DefaultHttp2ConnectionDecoder(
                             http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS)),
                     encoder);
-            // a placeholder; the listener is set after the handler has been created
+            // Netty requires a listener; it is replaced when the handler has been created
             frameListener(new Http2EventAdapter() {});
             initialSettings(SETTINGS);
             return super.build();
@@ -193,7 +200,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Creates a decoder that does not validate header values, because Dubbo's providers send texts without escapes. */
+    /**
+     * Creates a decoder that does not validate header values, because Dubbo's providers send strings without
+     * percent-encoding.
+     */
     private static Http2HeadersDecoder newHeadersDecoder() {
         return new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
     }
@@ -215,7 +225,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     @Override
     public void channelActive(ChannelHandlerContext opened) throws Exception {
-        super.channelActive(opened); // writes the connection preface and the settings
+        super.channelActive(opened); // The overridden method writes the connection preface and the settings.
         ReceiveWindows.open(connection(), decoder());
         active = true;
         openWaiting();
@@ -449,14 +459,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         encoder().writeData(context(), stream.id(), data, 0, end, promise);
     }
 
-    /** Requests more answer messages. */
+    /** Requests further messages of an answer from the call, and enlarges the flow-control windows accordingly. */
     void ask(ClientCall call, int messages) {
         Http2Stream stream = call.stream();
         int credit = call.ask(messages);
         if (call.isAnswered() && call.isOver()) {
-            // the stream has already ended; otherwise the call is removed together with its stream
+            // The stream has already ended, so no event of the stream will remove the call later.
             calls.remove(call.pending().id());
-            call.close(); // a later cancellation must not find the call
+            call.close(); // a later cancellation must have no effect on the call
         }
         if (stream != null && credit > 0) {
             try {
@@ -473,7 +483,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** Called when the caller no longer waits for the answer. */
+    /**
+     * Called when the caller no longer waits for the answer. Resets the call's stream, or removes the call from the
+     * waiting calls.
+     */
     void cancel(long pendingId) {
         ClientCall call = calls.remove(pendingId);
         if (call == null) {
@@ -509,7 +522,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take(now)) {
             encoder().writePing(context(), false, now, context().newPromise());
         } else {
-            connection.heard(); // no ping is permitted now, so the connection is treated as alive
+            // servers permit no ping at this moment, so the client treats the connection as alive without a check
+            connection.heard();
         }
     }
 
@@ -555,10 +569,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     protected void onStreamError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         if (error.error() == Http2Error.STREAM_CLOSED && (outbound || connection().stream(error.streamId()) == null)) {
-            return; // a frame was in flight when the stream ended; streamClosed() reports the end
+            return; // The frame was in flight when the stream ended. streamClosed() reports the end.
         }
         ClientCall call = call(error.streamId());
-        // the server needs no further frames of the request
+        // the answer is complete, so the server needs no further frames of the request
         boolean isLateRequest = outbound && call != null && call.isAnswered();
         if (call != null && !call.isOver() && !isLateRequest) {
             boolean headers = error instanceof Http2Exception.HeaderListSizeException;
@@ -590,7 +604,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Handles the events of the HTTP/2 decoder. */
+    /** Receives the events of the HTTP/2 decoder. */
     private final class Frames extends Http2EventAdapter {
 
         @Override
@@ -625,7 +639,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             moved();
             CharSequence status = headers.status();
             if (status != null && status.length() == 3 && status.charAt(0) == '1') {
-                return; // the final answer follows this interim answer
+                return; // this is an interim answer (1xx); the final answer follows
             }
             ClientCall call = call(streamId);
             if (call != null) {
@@ -664,7 +678,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         public void onRstStreamRead(ChannelHandlerContext read, int streamId, long error) throws Http2Exception {
             Http2Stream stream = connection().stream(streamId);
             ClientCall call = stream.getProperty(callKey);
-            stream.resetSent(); // a reset must not be answered with a reset
+            stream.resetSent(); // a reset from the server must not be answered with a reset
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
             }
@@ -698,7 +712,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                         error,
                         PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
             }
-            // called first, because unprocessed calls are retried immediately and must use another connection
+            // the connection is drained first, because unprocessed calls are retried immediately and must use another
+            // connection
             connection.drain();
             for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
                 passOn(request);
@@ -732,7 +747,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // the update lets no waiting request continue
+            // either no request waits for the window or the increment is too small, so the frame is counted as a
+            // control frame
+            if (unsentBytes == 0 || increment < SMALL_INCREMENT) {
                 limits.controlFrame(System.nanoTime());
             }
         }

@@ -22,8 +22,8 @@ final class Http2Exchange extends HttpExchange {
     private final Http2Stream stream;
 
     /**
-     * The size at which the headers of the request are counted in the memory for headers, in bytes. Accessed only by
-     * the event loop.
+     * The number of bytes for the request headers that the server has counted in the memory for headers. Event loop
+     * only.
      */
     private int headBytes;
 
@@ -31,8 +31,8 @@ final class Http2Exchange extends HttpExchange {
     private int held;
 
     /**
-     * The messages that the current pass over the write queue has found; null before the first message.
-     * {@link #writeGathered} writes them at the end of the pass. Accessed only by the event loop.
+     * The messages found during the current pass over the write queue; null before the first message. {@link
+     * #writeGathered} writes them at the end of the pass. Event loop only.
      */
     private @Nullable GatheredMessages gathered;
 
@@ -69,19 +69,20 @@ final class Http2Exchange extends HttpExchange {
 
     @Override
     void consumed(int bytes) {
-        int framed = Math.min(bytes, held); // bytes that arrived before the upgrade to HTTP/2 occupy no window
+        // bytes that arrived before the upgrade to HTTP/2 do not occupy a flow-control window
+        int framed = Math.min(bytes, held);
         held -= framed;
         if (framed > 0) {
             handler.consumed(stream, framed);
         }
     }
 
-    /** Records the counted size of the headers, which is subtracted when the stream ends. */
+    /** Stores the size of the headers that was counted. The same size is subtracted when the stream ends. */
     void holdsHead(int bytes) {
         headBytes = bytes;
     }
 
-    /** Called when the stream has ended. Returns the window of unread bytes to the connection. */
+    /** Called when the stream has ended. Returns the unread bytes to the flow-control window of the connection. */
     void closed() {
         if (held > 0) {
             consumed(held);
@@ -97,8 +98,8 @@ final class Http2Exchange extends HttpExchange {
     }
 
     /**
-     * Whether a reset by the client at this moment is counted as part of a flood, because the method has not started
-     * and no answer was sent.
+     * Whether the server counts a reset of this stream towards the limit for resets: true while the method has not
+     * started and no part of the answer was sent.
      */
     boolean countsAsReset() {
         Call open = call();

@@ -23,22 +23,22 @@ final class Http2Frames {
     /** First byte of a field with an index into the tables (RFC 7541, 6.1). */
     static final int INDEXED = 0x80;
 
-    /** First byte of a field with incremental indexing (6.2.1). */
+    /** First byte of a field with incremental indexing (RFC 7541, 6.2.1). */
     static final int REMEMBERED = 0x40;
 
-    /** First byte of a field without indexing (6.2.2). */
+    /** First byte of a field without indexing (RFC 7541, 6.2.2). */
     static final int NOT_REMEMBERED = 0x00;
 
-    /** First byte of a field that is never indexed (6.2.3). */
+    /** First byte of a field that is never indexed (RFC 7541, 6.2.3). */
     static final int NEVER_REMEMBERED = 0x10;
 
-    /** First byte of a table size update (6.3). */
+    /** First byte of a table size update (RFC 7541, 6.3). */
     static final int TABLE_SIZE = 0x20;
 
     /** Index of {@code :status: 200} in the static table (RFC 7541, appendix A). */
     static final int STATUS_200 = 8;
 
-    /** Index of {@code content-type} in the static table. */
+    /** Index of {@code content-type} in the static table (RFC 7541, appendix A). */
     static final int CONTENT_TYPE = 31;
 
     private Http2Frames() {}

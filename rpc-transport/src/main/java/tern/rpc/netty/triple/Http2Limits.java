@@ -12,12 +12,11 @@ import java.util.concurrent.TimeUnit;
 final class Http2Limits {
 
     /**
-     * If more than this number of streams were reset within a time window, at most half of the streams that ended in
-     * the window may have been reset. Resets that a short timeout may have caused are not counted here.
+     * If a time window contains more than this number of resets, at most half of the ended streams may have been reset.
      */
     static final int MANY_RESETS = 200;
 
-    /** Maximum number of stream resets within a time window of 30 seconds. */
+    /** Maximum number of resets in a time window of 30 seconds. */
     static final int MAX_RESETS = 2_000;
 
     /**
@@ -27,14 +26,12 @@ final class Http2Limits {
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /**
-     * Maximum number of control frames within a time window of 30 seconds while no request or answer makes progress.
-     */
+    /** Maximum number of control frames in a time window of 30 seconds without progress of any request or answer. */
     static final int MAX_CONTROL_FRAMES = 1_000;
 
     /**
-     * Maximum number of frames within a time window of 30 seconds on streams that the server has already reset. If each
-     * frame contains 512 bytes, this number of frames fills the flow-control window of a connection (8 MiB).
+     * Maximum number of frames on streams that the server has already reset, in a time window of 30 seconds. With 512
+     * bytes each, these frames could fill the flow-control window of a connection.
      */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
 
@@ -50,12 +47,15 @@ final class Http2Limits {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * Minimum interval of pings while calls are in flight. A shorter interval is a strike; the connection is closed
-     * after the second strike.
+     * Minimum interval of pings while calls are in flight. A shorter interval is counted as a strike; the second strike
+     * closes the connection.
      */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Minimum interval of pings while no call is in flight. A shorter interval is a strike. */
+    /**
+     * Minimum interval of pings while no call is in flight. A shorter interval is counted as a strike, as for {@link
+     * #PING_NANOS}.
+     */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private static final int STRIKES = 2;
@@ -71,15 +71,15 @@ final class Http2Limits {
     private boolean pinged;
     private int strikes;
 
-    /** Counts a stream that has ended, for any reason. */
+    /** Counts a stream that has ended, whether reset or not, for the maximum share of resets. */
     void streamEnded(long now) {
         window(now);
         ended++;
     }
 
     /**
-     * Counts a stream that the client reset before the method started and before any part of the answer was sent. Must
-     * be called before {@link #streamEnded}.
+     * Counts a reset towards the limits for resets. Called if the client has reset the stream before the method started
+     * and before any part of the answer was sent. Must be called before {@link #streamEnded}.
      *
      * @param mayBeTimeout whether the timeout of the call is at most {@link #SHORT_TIMEOUT_NANOS}
      */
@@ -95,7 +95,9 @@ final class Http2Limits {
         }
     }
 
-    /** Counts a frame that transmits no part of a call. */
+    /**
+     * Counts a frame that transmits no part of a call, such as SETTINGS or PING, towards {@link #MAX_CONTROL_FRAMES}.
+     */
     void controlFrame(long now) throws Http2Exception {
         window(now);
         if (++controlFrames > MAX_CONTROL_FRAMES) {
@@ -103,7 +105,7 @@ final class Http2Limits {
         }
     }
 
-    /** Counts a frame on a stream that the server has already reset. */
+    /** Counts a frame on a stream that the server has already reset, towards {@link #MAX_FRAMES_IN_VAIN}. */
     void frameInVain(long now) throws Http2Exception {
         window(now);
         if (++framesInVain > MAX_FRAMES_IN_VAIN) {
@@ -112,7 +114,7 @@ final class Http2Limits {
     }
 
     /**
-     * Called for each received HEADERS or DATA frame.
+     * Called for each received HEADERS or DATA frame. Limits the number of consecutive empty DATA frames.
      *
      * @param something false for a DATA frame that is empty and does not end its stream
      */
@@ -124,19 +126,25 @@ final class Http2Limits {
         }
     }
 
-    /** Called when headers or data were transmitted in either direction. */
+    /**
+     * Called when headers or data were transmitted in either direction. Resets the count of control frames and the
+     * strikes for pings.
+     */
     void moved() {
         controlFrames = 0;
         strikes = 0;
     }
 
-    /** Called when DATA frames of a message are being sent. */
+    /**
+     * Called when DATA frames of a message are being sent. Each frame permits {@link #CONTROL_FRAMES_PER_DATA} control
+     * frames.
+     */
     void dataSent(int frames) {
         controlFrames = (int) Math.max(0, controlFrames - (long) frames * CONTROL_FRAMES_PER_DATA);
         strikes = 0;
     }
 
-    /** Resets the strikes for pings, because an answer is being sent. */
+    /** Resets the count of strikes for pings sent too often, because an answer is being sent. */
     void forgivePings() {
         strikes = 0;
     }

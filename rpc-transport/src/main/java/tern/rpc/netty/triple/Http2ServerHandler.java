@@ -51,16 +51,19 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final int MAX_FIELDS = 128;
 
-    /** The memory that a header field occupies in addition to its name and value. */
+    /** The memory that a request header occupies in addition to its name and value, in bytes. */
     private static final int FIELD_BYTES = 64;
 
     /**
-     * Upper bound of the ratio of decoded to Huffman-coded size. Huffman coding reduces a text to at least five eighths
-     * of its size (RFC 7541, appendix B).
+     * The decoded size of a header block is at most this multiple of its encoded size. Huffman coding reduces a string
+     * to at least five eighths of its size (RFC 7541, appendix B).
      */
     private static final int TEXT_FACTOR = 2;
 
-    /** Headers up to this size are not counted, because the maximum number of streams limits their memory. */
+    /**
+     * The server counts no memory for request headers below this size, because the maximum number of streams limits
+     * their memory.
+     */
     private static final int SMALL_HEAD_BYTES = 2 << 10;
 
     /** The payload of the PING before the second GOAWAY (docs/wire-protocol.md 3.11). */
@@ -68,7 +71,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final long DRAIN_PING_MILLIS = 10_000;
 
-    /** A client must end a request within this time after the server has answered it. */
+    /**
+     * After the server has answered a request that is still incomplete, the client must end the request within this
+     * time.
+     */
     private static final long LATE_END_MILLIS = 1_000;
 
     private final ServerConnection connection;
@@ -83,12 +89,13 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private boolean draining;
     private final UnreadAnswers unread = new UnreadAnswers();
     private final PlainAnswers plain;
-    // the exchanges whose messages are written with the next flush
+    // the exchanges with messages that the next flush writes
     private final List<Http2Exchange> gathering = new ArrayList<>();
     private boolean watching;
     private boolean drainAnnounced;
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
-    private @Nullable ReceiveWindows windows; // created when at least 4 MiB are unread for the first time
+    // created when at least 4 MiB of received bytes are unread for the first time
+    private @Nullable ReceiveWindows windows;
 
     private Http2ServerHandler(
             Http2ConnectionDecoder decoder,
@@ -107,7 +114,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.requests = requests;
         this.plain = new PlainAnswers(connection, encoder, joined);
         this.exchangeKey = connection().newKey();
-        // Netty gets no limit, because refuse() enforces the limit
+        // Netty gets no limit for concurrent streams, because refuse() enforces it
         connection().remote().maxActiveStreams(Integer.MAX_VALUE);
         Frames listener = new Frames();
         connection().addListener(listener);
@@ -221,7 +228,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Resets a stream. */
+    /** Resets a stream on the server's initiative and records the reset. */
     void resetByUs(Http2Stream stream, Http2Error error) {
         history.resetByUs(stream.id());
         resetStream(context(), stream.id(), error.code(), context().newPromise());
@@ -251,8 +258,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Refuses a stream above the limit. Netty would refuse the stream without creating it, and would close the
-     * connection at the stream's next frame. Therefore Netty gets no limit, and this class enforces it.
+     * Resets a stream that exceeds the maximum number of concurrent streams. Netty would refuse the stream without
+     * creating it, and would close the connection at the stream's next frame. Netty is therefore given no limit; this
+     * class enforces the limit.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
         if (settingsKnown) { // a client that has not yet received the settings has not violated the limit
@@ -262,7 +270,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         resetByUs(stream, Http2Error.REFUSED_STREAM);
     }
 
-    /** Enlarges the client's flow-control window again, after bytes of a request were processed. */
+    /**
+     * Called when bytes of a request were processed. Enlarges the flow-control window for the client by this number.
+     */
     void consumed(Http2Stream stream, int bytes) {
         try {
             decoder().flowController().consumeBytes(stream, bytes);
@@ -277,12 +287,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** Registers an exchange whose messages are written with the next flush. */
+    /** Adds an exchange whose messages the next flush writes. */
     void gathering(Http2Exchange exchange) {
         gathering.add(exchange);
     }
 
-    /** Whether the stream's window, the connection's window and the socket accept more bytes. */
+    /** Whether the flow-control windows of the stream and the connection, and the socket, accept more bytes. */
     boolean isWritable(Http2Stream stream) {
         Http2RemoteFlowController windows = encoder().flowController();
         return context().channel().isWritable()
@@ -344,8 +354,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Closes the connection if the client's window has stayed closed for a minute while more than 8 MiB of answers
-     * wait.
+     * Closes the connection if the client's flow-control window has stayed closed for a minute while more than 8 MiB of
+     * answers wait.
      */
     private void watch() {
         watching = unread.mayStall() && context().channel().isActive();
@@ -363,7 +373,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** The reason why the connection accepts no further calls; null if it accepts them. */
+    /** Returns the reason why the connection accepts no further calls; null if it accepts them. */
     @Nullable
     RpcException overload() {
         String reason;
@@ -428,8 +438,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Handles an error of a stream. Headers on an ended stream are a protocol violation, unless the server reset the
-     * stream while they were in flight.
+     * Handles a stream error. Headers on an ended stream are a protocol violation, unless the server reset the stream
+     * while they were in flight.
      */
     @Override
     protected void onStreamError(
@@ -458,7 +468,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             return; // the client's reset cancelled a waiting write; the server must not answer the reset with a reset
         }
         if (!outbound && stream == null && history.wasResetByUs(streamId)) {
-            frameInVain(failed); // Netty has already returned the bytes to the window of the connection
+            // Netty has already returned the frame's bytes to the flow-control window of the connection
+            frameInVain(failed);
             return;
         }
         if (!outbound && stream != null && isProvokedTooOften(failed)) {
@@ -470,7 +481,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 && stream.getProperty(exchangeKey) != null
                 && error.error() == Http2Error.PROTOCOL_ERROR
                 && !frames.readsWindowUpdate()) {
-            // the headers arrived after the end of the stream, so their content does not matter
+            // the headers arrived after the stream had ended, so their content does not matter
             resetByUs(stream, Http2Error.STREAM_CLOSED);
             return;
         }
@@ -491,8 +502,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Counts a reset by the server that the peer provoked, as if the peer had reset the stream. Returns true if the
-     * peer exceeds the limit.
+     * Counts a reset by the server towards the client's limit for resets, because the client caused it. Closes the
+     * connection if the limit is exceeded.
+     *
+     * @return whether the limit is exceeded
      */
     private boolean isProvokedTooOften(ChannelHandlerContext failed) {
         try {
@@ -528,7 +541,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         onConnectionError(failed, false, failure, failure);
     }
 
-    /** Handles the events of the HTTP/2 decoder and of streams. */
+    /** Receives the events of the HTTP/2 decoder and of streams. */
     private final class Frames extends Http2EventAdapter {
 
         @Override
@@ -567,7 +580,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 throw Http2Exception.streamError(
                         streamId, Http2Error.PROTOCOL_ERROR, "more headers that do not end stream %d", streamId);
             }
-            if (known != null) { // these are trailers, which no protocol uses in requests
+            // if the exchange exists, these headers are trailers, which no protocol uses in requests, so only the end
+            // matters
+            if (known != null) {
                 end(known, endOfStream);
                 return;
             }
@@ -623,13 +638,15 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             limits.moved();
             Http2Stream stream = connection().stream(streamId);
             if (isEndedEarly(stream) && !endOfStream) {
-                resetByUs(stream, Http2Error.NO_ERROR); // the rest of the request is not needed
+                // the answer is complete, so the rest of the request is not needed
+                resetByUs(stream, Http2Error.NO_ERROR);
                 return data.readableBytes() + padding;
             }
             Http2Exchange exchange = stream.getProperty(exchangeKey);
             HttpExchange.Call call = exchange == null ? null : exchange.call();
             if (exchange == null || call == null) {
-                return data.readableBytes() + padding; // the request is already answered
+                // the request was already answered, so its bytes are dropped and returned to the flow-control window
+                return data.readableBytes() + padding;
             }
             if (data.isReadable()) {
                 exchange.received(data.readableBytes());
@@ -662,14 +679,15 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             if (draining && data == DRAIN_PING) {
                 announceDrain();
             } else {
-                limits.controlFrame(System.nanoTime()); // acknowledges a ping that the server did not send
+                // The ping that this frame acknowledges was not sent by the server.
+                limits.controlFrame(System.nanoTime());
             }
         }
 
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
             settingsKnown = true;
-            // removes the stream limit that Netty has just applied from the announced settings
+            // Netty has just applied the stream limit from the announced settings; this line removes it
             connection().remote().maxActiveStreams(Integer.MAX_VALUE);
             limits.controlFrame(System.nanoTime());
             if (windows != null) {

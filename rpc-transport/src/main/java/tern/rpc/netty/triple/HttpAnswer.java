@@ -43,13 +43,13 @@ final class HttpAnswer {
 
     private final HttpCall call;
     private final boolean acceptsGzip;
-    private State state = State.NOTHING_SENT; // guarded by this
+    private State state = State.NOTHING_SENT; // which parts of the answer were sent; guarded by this
     private boolean announced; // true if the sent headers permit compressed messages; guarded by this
-    private volatile boolean compressed; // true if the next messages are compressed
+    private volatile boolean compressed; // true if the messages that follow are compressed
     private volatile boolean messageSent;
-    // the headers that the method sent before its result and that must wait for the result
+    // the headers that the method sent before its result, if the encoding must send them together with the result
     private volatile @Nullable Metadata early;
-    private @Nullable StallWatch stallWatch; // only for streams; accessed only by the event loop
+    private @Nullable StallWatch stallWatch; // exists only for streams; accessed only by the event loop
 
     /** @param acceptsGzip whether the caller accepts compressed answers */
     HttpAnswer(HttpCall call, boolean acceptsGzip) {
@@ -152,8 +152,8 @@ final class HttpAnswer {
     }
 
     /**
-     * Reports a stream that makes no progress although its peer and the socket would accept bytes. Runs periodically on
-     * the event loop.
+     * Reports the stream to the connection if it makes no progress although its peer and the socket would accept bytes.
+     * Runs periodically on the event loop.
      */
     void lookForStall(@Nullable Receiver sender, long now) {
         StallWatch watch = stallWatch;
@@ -195,10 +195,11 @@ final class HttpAnswer {
             try {
                 finish(response.headers(), message, null, trailers);
                 return;
-            } catch (RpcException e) { // an error of the method must not be reported as an error of the caller
+            } catch (RpcException e) {
+                // an RpcException from encoding the answer is the method's fault and must not be blamed on the caller
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // for example, the metadata is invalid or there is not enough memory
+            } catch (Throwable e) { // the metadata or a lack of memory has caused this exception
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }
@@ -259,9 +260,9 @@ final class HttpAnswer {
     }
 
     /**
-     * Queues a complete answer in another format.
+     * Sends a complete answer that replaces the answer in the call's own format.
      *
-     * @return false if a part of the answer was already sent
+     * @return false if a part of the call's answer was already sent
      */
     private boolean finishWith(HttpWrite whole) {
         synchronized (this) {
@@ -288,7 +289,7 @@ final class HttpAnswer {
                 end = encoding().end(exchange(), head, message, failure, trailers);
             }
             exchange().send(end);
-            state = State.ENDED; // set after the send, so that another end can be sent if this send fails
+            state = State.ENDED; // the state is set after the send, so that another end can be sent if this send fails
         }
     }
 

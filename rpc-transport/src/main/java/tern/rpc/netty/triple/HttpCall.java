@@ -33,10 +33,10 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private final RequestBody body;
     private final HttpAnswer answer;
     private final Deadline deadline;
-    private final @Nullable HiddenMistake hidden; // null unless authorizers decide about the call
+    private final @Nullable HiddenMistake hidden; // null if there are no authorizers
     private volatile long completeNanos = beganNanos();
-    private volatile @Nullable PayloadCodec codec; // selected by the request message
-    private volatile @Nullable MethodDescriptor method; // set when the call is decoded
+    private volatile @Nullable PayloadCodec codec; // the codec that the request message selected
+    private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
 
     /**
      * @param timeoutNanos the timeout, measured from the arrival of the headers; negative for none
@@ -133,7 +133,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 disconnected();
             }
         } else if (body.isServed() && hidden != null) {
-            // the call is still open, because the error in its malformed body is not yet reported
+            // the error in the malformed body is reported later, so the call stays open
             disconnected();
         }
     }
@@ -245,7 +245,10 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         abort(RpcException.refusal(StatusCode.DEADLINE_EXCEEDED, called + ": " + how, Executed.NO));
     }
 
-    /** If the call was not passed to the server, only stops reading the request. */
+    /**
+     * Stops reading the request if the call was not yet passed to the server. Otherwise does the same as the overridden
+     * method.
+     */
     @Override
     public void disconnected() {
         if (body.isServed()) {
@@ -255,7 +258,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    // ---- facts for the server
+    // ---- properties that the server reads
 
     /**
      * The name of the service; null for a built-in method. A service may be marked as critical, but its built-in
@@ -362,9 +365,10 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Returns the path; for a generic call, with the name of the method that the message selects.
+     * Returns the request's path without the leading slash. For a generic call, the last segment is replaced with the
+     * name of the selected method.
      *
-     * @param meant the method that a generic call selects; null for any other call
+     * @param meant the name of the method that a generic call selects; null for any other call
      */
     private String written(@Nullable String meant) {
         String path = Route.pathOf(exchange.head());
@@ -373,7 +377,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 + (meant == null ? "" : meant);
     }
 
-    /** Returns the name of the method that a generic call selects in its message. */
+    /** Returns the name of the method that a generic call selects in its request message. */
     private String meantMethod() {
         HiddenMistake kept = hidden;
         if (kept == null) {
@@ -410,7 +414,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
         body.putBack(kept);
         if (!isOpen()) {
-            // the call ended while the request was not stored here, so nothing has discarded it
+            // the call ended while this method held the request, so discardRequest() found nothing to release
             discardRequest();
         }
         return name;
@@ -428,7 +432,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         exchange.execute(() -> {
             answer.watch();
             body.start(told);
-            ready(); // the receiver may have been set after the stream became ready
+            ready(); // the stream may have become ready before the receiver was set
         });
     }
 
@@ -482,7 +486,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** Overridden so that {@link HttpAnswer}, in this package, can call it. */
+    /** Overridden, because {@link HttpAnswer} in this package calls this method. */
     @Override
     protected boolean claimAnswer() {
         return super.claimAnswer();

@@ -111,9 +111,7 @@ final class HttpDispatcher implements HttpRequests {
             return form.call(exchange, connection.services());
         }
         if (connectUnsaid) {
-            // the timeout headers must be valid for a JSON call too, because the answer must not depend on the selected
-            // protocol
-            JsonForm.timeoutNanos(exchange.head());
+            JsonForm.timeoutNanos(exchange.head()); // the timeout headers must be valid for Connect and for JSON
         }
         HttpCall call;
         try {
@@ -123,7 +121,8 @@ final class HttpDispatcher implements HttpRequests {
             hidden(call).set(e, form);
         }
         if (connectUnsaid) {
-            // the protocol was selected by looking up the method, so the protocol of the answer might reveal the method
+            // the dispatcher looked up the method to select this protocol, so an error in its format could reveal the
+            // method
             hidden(call).refusesStrangersLike(json);
         }
         return call;
@@ -134,7 +133,7 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Checks the token before the body arrives, and before an unauthenticated caller could learn which services exist.
+     * Checks the token before the body arrives. An unauthenticated caller therefore cannot learn which services exist.
      */
     private static void checkToken(HttpExchange exchange) {
         AcceptedTokens tokens = exchange.connection().tokens();
@@ -161,7 +160,7 @@ final class HttpDispatcher implements HttpRequests {
 
     /**
      * Whether the request is a health probe. Only the spelling that all protocols interpret in the same way is
-     * accepted, so that the path checked here is the path that is called.
+     * accepted. Otherwise, the path checked here could differ from the path that is called.
      */
     private static boolean isProbe(Http2Headers head) {
         return PROBES.contains(Route.pathOf(head))
@@ -180,8 +179,7 @@ final class HttpDispatcher implements HttpRequests {
         Http2Headers head = exchange.head();
         ConnectQuery query = ConnectGetForm.queryOf(head);
         if (query != null) {
-            // the protocol is determined again after the caller was authenticated
-            return query.isMarked() ? connectGet : json;
+            return query.isMarked() ? connectGet : json; // the query is checked again when the caller is authenticated
         }
         AsciiString type = HeadFields.mediaType(head);
         HttpForm form = posted.get(type);
@@ -223,7 +221,10 @@ final class HttpDispatcher implements HttpRequests {
         return form;
     }
 
-    /** Answers in plain text, because Connect clients would treat an error in JSON as the error of a call. */
+    /**
+     * Refuses a content type in plain text, because Connect clients would take a JSON error body for the result of the
+     * call.
+     */
     private void unsupported(HttpExchange exchange, AsciiString type) {
         PlainAnswer.send(
                 exchange,

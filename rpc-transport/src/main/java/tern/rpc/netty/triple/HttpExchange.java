@@ -42,7 +42,7 @@ abstract class HttpExchange {
         /** Called when the body is complete. */
         void end();
 
-        /** Called when the exchange has ended, because the request was answered or the peer has disconnected. */
+        /** Called when the exchange has ended: the request was answered or the peer has disconnected. */
         void closed();
 
         /**
@@ -52,8 +52,8 @@ abstract class HttpExchange {
         void abort(RpcException failure);
 
         /**
-         * Called when the stream becomes ready for its next message. If the receiver of this event is set later, the
-         * receiver must check itself whether the stream is ready.
+         * Called when the stream may send more messages. A receiver that is set later must first check by itself
+         * whether the stream is ready.
          */
         void ready();
 
@@ -78,8 +78,9 @@ abstract class HttpExchange {
 
     private final ServerConnection connection;
     private final Http2Headers head;
-    private volatile long unsent; // changed through the field updater UNSENT
-    private long taken; // written by the event loop, read by other threads through TAKEN
+    private volatile long unsent; // number of queued bytes; updated atomically through UNSENT
+    // number of bytes that the socket has accepted; written by the event loop, read by other threads through TAKEN
+    private long taken;
     private volatile @Nullable Call call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 
@@ -124,7 +125,10 @@ abstract class HttpExchange {
     /** Whether the protocol supports trailers and simultaneous messages in both directions. */
     abstract boolean isHttp2();
 
-    /** The reason why the connection accepts no further calls; null if it accepts them. Must run on the event loop. */
+    /**
+     * Returns the reason why the connection accepts no further calls; null if it accepts them. Must run on the event
+     * loop.
+     */
     @Nullable
     RpcException overload() {
         return null;
@@ -134,7 +138,7 @@ abstract class HttpExchange {
     abstract void execute(Runnable task);
 
     /**
-     * Called when bytes of the body were passed on or dropped, so that the peer may send this number of further bytes.
+     * Called when bytes of the body were passed on or dropped. The peer may then send the same number of further bytes.
      * Must run on the event loop.
      */
     abstract void consumed(int bytes);
@@ -145,10 +149,7 @@ abstract class HttpExchange {
     /** Writes a part of the answer that was queued. Runs on the event loop. */
     abstract void write(HttpWrite part, WriteBatch batch);
 
-    /**
-     * Sets a function that changes the headers of the answer before they are sent, even if other code creates the
-     * headers.
-     */
+    /** Sets a function that changes the answer's headers immediately before they are sent. */
     final void onHead(Consumer<Http2Headers> edit) {
         headEdit = edit;
     }
@@ -160,7 +161,7 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        if (part.plainType() == null) { // head() would create headers, which a plain answer does not need
+        if (part.plainType() == null) { // a plain answer needs no headers, and head() would create them
             refuseSniffing(part.head());
         }
         int bytes = part.bytes();
@@ -211,7 +212,9 @@ abstract class HttpExchange {
         return unsent < READY_BYTES;
     }
 
-    /** Called when the socket has accepted queued bytes, or they were dropped. Must run on the event loop. */
+    /**
+     * Called when the socket has accepted queued bytes, or when such bytes were dropped. Must run on the event loop.
+     */
     final void left(int bytes) {
         TAKEN.setRelease(this, taken + bytes);
         long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;

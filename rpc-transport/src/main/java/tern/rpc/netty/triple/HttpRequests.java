@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
-/** Receives the requests on the connections of a server. Thread-safe. */
+/** Receives the HTTP requests from all connections of a server. Thread-safe. */
 interface HttpRequests {
 
     /**

@@ -19,7 +19,8 @@ final class HttpWrite extends WriteCommand {
     private static final int MESSAGE_BYTES = 32;
 
     private final HttpExchange exchange;
-    private @Nullable Http2Headers head; // for a plain answer, created when head() is called
+    // the headers of this part; those of a plain answer are created when head() is called
+    private @Nullable Http2Headers head;
     private final byte @Nullable [] body;
     private final @Nullable Http2Headers trailers;
     private final boolean end;
@@ -54,7 +55,7 @@ final class HttpWrite extends WriteCommand {
         return new HttpWrite(exchange, contentType, message);
     }
 
-    /** The content type of a plain answer; null for any other answer. */
+    /** The content type of an answer that was created by {@link #plain}; null for any other part. */
     @Nullable
     AsciiString plainType() {
         return head == null ? plainType : null;

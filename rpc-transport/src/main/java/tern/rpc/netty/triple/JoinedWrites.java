@@ -13,9 +13,9 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the small buffers of HTTP/2 frames, so that a flush passes one buffer to the socket instead of many. A single
- * answer has three frames in five buffers. Large buffers are passed on unchanged. Complete frames may be written
- * directly into the joined buffer. Confined to the event loop.
+ * Joins the small buffers of HTTP/2 frames, so that a flush passes one buffer to the socket instead of many. A unary
+ * answer, for example, has three frames in five buffers. Large buffers are passed on unchanged. Complete frames may be
+ * written directly into the joined buffer. Confined to the event loop.
  */
 final class JoinedWrites extends ChannelDuplexHandler {
 
@@ -33,16 +33,16 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
     private int expectedBytes = SMALL_BYTES; // expected size of the next flush, which is the size of the last flush
-    private int countedBytes; // number of bytes in the joined buffer that were passed to counted()
-    private @Nullable List<ChannelPromise> promises; // the promises for bytes in the joined buffer
+    private int countedBytes; // sum of the numbers passed to counted() for the bytes in the joined buffer
+    private @Nullable List<ChannelPromise> promises; // the promises to complete when the joined buffer was written
 
     JoinedWrites() {
         this(bytes -> {});
     }
 
     /**
-     * @param taken receives the number of {@link #counted} bytes, when the socket has accepted them or they were
-     *     dropped
+     * @param taken receives the number of bytes reported to {@link #counted}, when the socket has accepted them or they
+     *     were dropped
      */
     JoinedWrites(IntConsumer taken) {
         this.taken = taken;
@@ -73,13 +73,18 @@ final class JoinedWrites extends ChannelDuplexHandler {
         return target.ensureWritable(bytes);
     }
 
-    /** Counts this number of the bytes written to {@link #room} until the socket has accepted them. */
+    /**
+     * Adds to the number that {@code taken} receives when the socket has accepted the joined buffer.
+     *
+     * @param bytes the number of bytes written to {@link #room} that the caller counts
+     */
     void counted(int bytes) {
         countedBytes += bytes;
     }
 
     /**
-     * Adds a promise that completes when the socket has accepted or dropped all bytes written to {@link #room} so far.
+     * Adds a promise. It completes when the socket has accepted or dropped all bytes that have been written to {@link
+     * #room}.
      */
     void promised(ChannelPromise promise) {
         List<ChannelPromise> waiting = promises;
@@ -125,7 +130,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
         ChannelFuture written = own.write(full);
         List<ChannelPromise> told = promises == null ? List.of() : promises;
         if (counted > 0 || !told.isEmpty()) {
-            // the next flush will probably have a similar number of promises
+            // the next flush will probably have a similar number of promises, so the new list gets this capacity
             promises = told.size() > FEW ? new ArrayList<>(told.size()) : null;
             written.addListener((ChannelFutureListener) done -> {
                 complete(told, done);
@@ -152,7 +157,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext own) {
-        writeJoined(own); // the write fails and thereby notifies the promises
+        writeJoined(own); // the write fails because the channel is closed, and this fails the promises
         own.fireChannelInactive();
     }
 

@@ -77,7 +77,7 @@ final class JsonAnswer implements Answer {
     }
 
     private @Nullable Object value(JsonMethod json, byte[] bytes, int length) {
-        if (length == 0) { // the body is empty, for example with status 204
+        if (length == 0) { // the answer has no body, as with status 204
             return null;
         }
         String type = answer.field(JsonForm.CONTENT_TYPE);
@@ -95,7 +95,7 @@ final class JsonAnswer implements Answer {
 
     private Status status(Invocation call, @Nullable JsonError error, byte[] bytes, int length, boolean notRun) {
         int http = answer.status();
-        if (error == null) { // the answer may come from a proxy
+        if (error == null) { // the body is not a JSON error, so the answer may come from a proxy
             String body = new String(bytes, 0, Math.min(length, MAX_SHOWN_BODY), StandardCharsets.UTF_8);
             return new Status(
                     StatusTable.fromHttpStatus(http),
@@ -107,7 +107,7 @@ final class JsonAnswer implements Answer {
         if (code == null) {
             return new Status(StatusTable.fromHttpStatus(http), error.message(), List.of());
         }
-        // Converts NOT_FOUND back to UNIMPLEMENTED, because JsonForm reports an unknown method with status 404.
+        // JsonForm reports an unknown method with status 404. This line converts NOT_FOUND back to UNIMPLEMENTED.
         StatusCode told = code == StatusCode.NOT_FOUND && notRun ? StatusCode.UNIMPLEMENTED : code;
         return new Status(told, error.message(), error.details());
     }
@@ -119,6 +119,6 @@ final class JsonAnswer implements Answer {
 
     @Override
     public void discard() {
-        // nothing to release
+        // the body is an array, so there is nothing to release
     }
 }

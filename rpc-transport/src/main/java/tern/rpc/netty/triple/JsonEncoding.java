@@ -111,7 +111,7 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        // checks the headers now, so that the call fails here instead of at its end
+        // the headers are checked here, because otherwise the call would fail only at its end
         TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }
@@ -173,8 +173,8 @@ final class JsonEncoding implements CallEncoding {
     // ---- failures
 
     /**
-     * Returns the failure that the caller receives. Only exceptions that callers know keep their message, because other
-     * messages might reveal internals.
+     * Returns the failure that the caller receives. Only exceptions of types that callers know keep their message,
+     * because other messages might reveal internals.
      */
     @Override
     public Throwable told(Throwable failure) {
@@ -194,8 +194,8 @@ final class JsonEncoding implements CallEncoding {
     }
 
     /**
-     * Returns the failure as a complete answer. If a part of the answer was already sent, the last event contains the
-     * failure instead.
+     * Returns a complete answer that reports the failure. It is not sent if a part of the answer was already sent;
+     * {@link #end} then reports the failure in a last event.
      */
     @Override
     public HttpWrite wholeFailure(

@@ -38,7 +38,7 @@ final class JsonForm implements HttpForm {
 
         private final JsonTarget target;
         private final Route route;
-        // created by the first call; threads that create it at the same time create equal objects
+        // created by the first call; if several threads create it at the same time, the objects are equal
         private @Nullable JsonEncoding usual;
 
         Aim(JsonTarget target, Route route) {
@@ -167,7 +167,7 @@ final class JsonForm implements HttpForm {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Returns the part of the request that contains the arguments. */
+    /** Returns which part of the request contains the arguments. */
     private Source source(Http2Headers head, MethodDescriptor method) {
         String verb = String.valueOf(head.method());
         boolean reading = is(verb, HttpMethod.GET) || is(verb, HttpMethod.HEAD);
@@ -231,7 +231,7 @@ final class JsonForm implements HttpForm {
                         method + " takes a stream, which needs HTTP/2 and gRPC or Connect");
     }
 
-    /** Refuses a request whose announced body length is too large, without waiting for the body. */
+    /** Refuses a request whose content-length header exceeds the limit, without waiting for the body. */
     private static void checkLength(HttpExchange exchange) {
         Long length = exchange.head().getLong(CONTENT_LENGTH);
         int limit = exchange.connection().settings().maxRequestBytes();
@@ -299,7 +299,7 @@ final class JsonForm implements HttpForm {
         if (isUnknown(reason)) {
             return HttpResponseStatus.NOT_FOUND;
         }
-        return reason.code() == StatusCode.OK // a failure should never have the code OK
+        return reason.code() == StatusCode.OK // a failure must never be sent with the code OK
                 ? HttpResponseStatus.INTERNAL_SERVER_ERROR
                 : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
     }

@@ -7,12 +7,12 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 
-/** The formats in which a JSON call can be answered (docs/wire-protocol.md 4.4). */
+/** The formats in which JSON calls are answered (docs/wire-protocol.md 4.4). */
 enum JsonFormat {
     JSON("application/json", "application/json", Object.class),
-    /** Plain text, on request, for methods with a text result. */
+    /** Plain text, if the caller asks for it, for methods whose result is a string. */
     TEXT("text/plain", "text/plain; charset=utf-8", String.class),
-    /** Raw bytes, on request, for methods that return a byte array. */
+    /** Raw bytes, if the caller asks for them, for methods whose result is a byte array. */
     BYTES("application/octet-stream", "application/octet-stream", byte[].class);
 
     private static final JsonFormat[] ALL = values();
@@ -37,10 +37,11 @@ enum JsonFormat {
     }
 
     /**
-     * Chooses the first possible format in the {@code accept} header. If that header does not decide, uses the given
-     * suggestions, which come from the path, the query and the request's content type.
+     * Chooses the first format in the {@code accept} header in which the method's result can be sent. If the header is
+     * absent or selects any media type, uses the given suggestions, which come from the path, the query and the
+     * request's content type.
      *
-     * @throws HttpRefusal with status 415 if no format is possible
+     * @throws HttpRefusal with status 415 if the header permits none of the possible formats
      */
     static JsonFormat choose(MethodDescriptor method, Http2Headers request, List<@Nullable String> suggestions) {
         CharSequence first = request.get("accept");

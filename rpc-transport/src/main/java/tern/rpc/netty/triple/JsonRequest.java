@@ -7,14 +7,15 @@ import tern.rpc.netty.WriteCommand;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** A JSON request over HTTP/1.1. Notifies its call when it is sent. */
+/** A JSON request over HTTP/1.1. Notifies its call when the request is sent. */
 final class JsonRequest extends WriteCommand {
 
     private final PendingCall pending;
     private final Connection connection;
     private final byte[][] parts;
     private final int bytes;
-    private @Nullable Http1ClientHandler handler; // accessed only by the event loop; null until the request is written
+    // the handler that sends the request; null until the request is written; accessed only by the event loop
+    private @Nullable Http1ClientHandler handler;
 
     /** @param parts the parts of the request, in the order in which they are sent */
     JsonRequest(PendingCall pending, Connection connection, byte[][] parts) {

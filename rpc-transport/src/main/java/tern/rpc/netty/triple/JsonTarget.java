@@ -27,7 +27,7 @@ record JsonTarget(
      * @throws HttpRefusal with status 400 if the target cannot be decoded
      */
     static JsonTarget of(@Nullable CharSequence target) {
-        if (target == null) { // the target is absent, for example in a CONNECT request
+        if (target == null) { // a CONNECT request, for example, has no target
             throw new HttpRefusal(HttpResponseStatus.METHOD_NOT_ALLOWED, "the request has no path", "allow", "POST");
         }
         QueryStringDecoder decoder =

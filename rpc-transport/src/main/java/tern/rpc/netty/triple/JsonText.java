@@ -7,7 +7,7 @@ final class JsonText {
 
     private JsonText() {}
 
-    /** Appends the text as a quoted JSON string with escapes. */
+    /** Appends the given string as a quoted JSON string with escapes. */
     static void append(String text, StringBuilder json) {
         json.append('"');
         for (int i = 0; i < text.length(); i++) {

@@ -9,15 +9,15 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 
-/** Converts a JSON text to a {@code google.protobuf.Value}. An instance converts only one text. */
+/** Converts a JSON document to a {@code google.protobuf.Value}. An instance converts only one document. */
 final class JsonToValue {
 
-    /** A number with at most this number of digits does not change if it is converted to a double and back. */
+    /** The maximum number of digits of a decimal number that is unchanged after conversion to a double and back. */
     private static final int EXACT_DIGITS = 15;
 
     /**
-     * A number with more characters is converted to text without further checks, because no double has this number of
-     * digits.
+     * A number with more characters than this is converted to a string without further checks, because no double has as
+     * many digits.
      */
     private static final int MAX_NUMBER = 800;
 
@@ -152,7 +152,7 @@ final class JsonToValue {
         }
     }
 
-    /** Whether the double, written with the same number of digits, equals the given text. */
+    /** Whether the double, written with as many digits as the given string, equals the string. */
     private static boolean isExact(double number, String text) {
         if (Double.isInfinite(number)) {
             return false;
@@ -164,7 +164,7 @@ final class JsonToValue {
         try {
             told = new BigDecimal(text);
         } catch (NumberFormatException e) {
-            return false; // the exponent is out of range
+            return false; // the exponent is out of range, so the number is not exact
         }
         MathContext digits = new MathContext(told.precision(), RoundingMode.HALF_EVEN);
         return new BigDecimal(number).round(digits).compareTo(told) == 0;

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 
-    /** Maximum number of acknowledgements and resets that wait for the socket. Netty has the same limit. */
+    /** Maximum number of acknowledgements and resets that wait for the socket. The value is Netty's default. */
     static final int MAX_UNSENT = Http2CodecUtil.DEFAULT_MAX_QUEUED_CONTROL_FRAMES;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -58,7 +58,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             ChannelHandlerContext context, int streamId, long error, ChannelPromise promise) {
         ChannelFuture written = super.writeRstStream(context, streamId, error, counted(context, promise));
         if (error != Http2Error.CANCEL.code() && error != Http2Error.NO_ERROR.code()) {
-            // only resets that the client caused are counted
+            // other error codes mean that the client caused the reset; only such resets are counted
             countReset(context);
         }
         return written;
@@ -69,7 +69,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             return promise;
         }
         if (unsent == MAX_UNSENT) {
-            context.flush(); // after the flush, the socket may accept some of the waiting frames
+            context.flush(); // the flush may pass some of the waiting frames to the socket
         }
         if (unsent == MAX_UNSENT) {
             tooManyUnsent = true;

@@ -11,8 +11,8 @@ import tern.rpc.serialization.MessageKind;
 /**
  * Splits the bytes of DATA frames into messages: one byte of flags, four bytes of length, and the payload
  * (docs/wire-protocol.md 3.4). Delivers at most the requested number of messages, and reports how many further bytes
- * the peer may send. The memory grows with the received bytes, not with the announced length. Used by one thread. The
- * receiver may call this object while it receives a message.
+ * the peer may send (HTTP/2 flow control). The memory grows with the received bytes, not with the announced length.
+ * Used by one thread. The receiver may call this object while it receives a message.
  */
 final class MessageDeframer {
 
@@ -28,7 +28,7 @@ final class MessageDeframer {
     /** Number of bytes before each payload. */
     static final int PREFIX_BYTES = 5;
 
-    /** The permitted flags in addition to {@link #COMPRESSED}. */
+    /** The flags that a protocol permits in addition to {@link #COMPRESSED}. */
     enum Framing {
         GRPC(COMPRESSED),
         GRPC_WEB(COMPRESSED | WEB_TRAILERS),
@@ -71,7 +71,7 @@ final class MessageDeframer {
     }
 
     /**
-     * Adds received bytes.
+     * Splits received bytes and delivers complete messages that were requested. Keeps the rest.
      *
      * @param data the received bytes; the caller keeps ownership
      * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; this object
@@ -99,8 +99,8 @@ final class MessageDeframer {
     /**
      * Requests the given number of further messages. Complete messages are delivered at once.
      *
-     * @param bytes the number of message bytes after which delivery stops until the next request; the message that
-     *     reaches this number is still delivered
+     * @param bytes the number of message bytes after which delivery stops until the next call of this method; the
+     *     message that reaches this number is still delivered
      * @throws RpcException in the same cases as {@link #add}
      */
     void request(int messages, long bytes) {
@@ -118,7 +118,7 @@ final class MessageDeframer {
             return;
         }
         deliver(waiting, true);
-        ByteBuf rest = waiting; // the bytes that are not yet delivered; null if there are none
+        ByteBuf rest = waiting; // this field is null if deliver() has delivered all bytes
         if (rest == null) {
             return;
         }
@@ -148,7 +148,7 @@ final class MessageDeframer {
                 allowedBytes -= length;
                 boolean last = own && bytes.readableBytes() == length;
                 if (last) {
-                    waiting = null; // the bytes are delivered without a copy
+                    waiting = null; // deliver() passes the buffer itself to the receiver, without a copy
                 }
                 receiver.message(flags, last ? bytes : payload(bytes, (int) length, own));
                 if (last) {
@@ -184,7 +184,7 @@ final class MessageDeframer {
     }
 
     /**
-     * Keeps undelivered bytes. Joins small pieces, so that a message in many pieces needs little more memory than its
+     * Copies undelivered bytes to one buffer, so that a message in many small pieces needs little more memory than its
      * size.
      */
     private void keep(ByteBuf data) {
@@ -197,8 +197,8 @@ final class MessageDeframer {
     }
 
     /**
-     * Returns the number of further bytes that the peer may send: the received bytes of requested messages, including
-     * incomplete ones. Each byte is returned once.
+     * Returns by how many bytes the peer's flow-control window may be enlarged: the bytes of requested messages,
+     * including incomplete messages, that have arrived since the last call.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;

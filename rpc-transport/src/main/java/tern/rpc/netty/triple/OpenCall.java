@@ -19,9 +19,9 @@ final class OpenCall extends WriteCommand {
     private final AsciiString[] fields;
     private final byte @Nullable [] message;
     private final int bytes;
-    // accessed only by the event loop; set for a request that is not written in one step
+    // accessed only by the event loop; set if the request is not written in one step
     private @Nullable ChannelPromise promise;
-    private @Nullable Channel channel; // accessed only by the event loop
+    private @Nullable Channel channel; // the channel of the request; accessed only by the event loop
 
     /** @param message the message with its prefix; null if messages are sent separately */
     OpenCall(ClientCall call, RequestHead head, AsciiString[] fields, byte @Nullable [] message) {

@@ -68,7 +68,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
         }
     }
 
-    /** Bytes that the service encodes and decodes itself. */
+    /** Bytes that the application encodes and decodes itself. */
     record Raw(MethodDescriptor method) implements PayloadCodec {
 
         @Override

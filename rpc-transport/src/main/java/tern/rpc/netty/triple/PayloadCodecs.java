@@ -86,7 +86,7 @@ final class PayloadCodecs {
         return new DecodedRequest(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
     }
 
-    /** Decodes only the first argument of a wrapped request. The argument must be text. */
+    /** Decodes only the first argument of a wrapped request, which must be a string. */
     String firstText(byte[] bytes, int offset, int length) {
         WrapperRequest request = WrapperRequest.parse(bytes, offset, length);
         if (request.arguments() == 0) {

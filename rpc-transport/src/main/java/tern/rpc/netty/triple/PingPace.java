@@ -14,7 +14,7 @@ final class PingPace {
     private int sent;
     private long lastNanos;
 
-    /** Called when headers or data were transmitted, after which the server restarts its count. */
+    /** Called when headers or data were transmitted. The server then restarts its count of pings. */
     void moved() {
         sent = 0;
     }

@@ -18,7 +18,7 @@ final class PlainAnswer {
         return of(exchange, head(status), text);
     }
 
-    /** Sends an answer with one additional header. */
+    /** Sends a plain-text answer with one additional header. */
     static void send(HttpExchange exchange, HttpResponseStatus status, String text, String name, String value) {
         exchange.send(of(exchange, head(status).set(name, value), text));
     }

@@ -16,7 +16,7 @@ import tern.rpc.netty.ServerConnection;
  */
 final class PlainAnswers {
 
-    /** Maximum size of the message in a plain answer. */
+    /** Maximum size of the message in an answer that this class writes. */
     private static final int MAX_BYTES = 8 << 10;
 
     private static final int HEADS_BYTES = 64;
@@ -26,7 +26,7 @@ final class PlainAnswers {
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
     private long waiting; // number of bytes of plain answers that wait for the socket
-    private long told; // number of waiting bytes last reported to the connection
+    private long told; // the number of waiting bytes that was last reported to the connection
 
     PlainAnswers(ServerConnection connection, Http2ConnectionEncoder encoder, JoinedWrites joined) {
         this.connection = connection;
@@ -55,7 +55,7 @@ final class PlainAnswers {
         try {
             windows.incrementWindowSize(whole, -message.length);
         } catch (Http2Exception e) {
-            return false; // cannot occur, because the window becomes smaller
+            return false; // this exception cannot occur, because the flow-control window becomes smaller
         }
         ByteBuf out = joined.room(message.length + HEADS_BYTES + contentType.length());
         joined.counted(counted);
@@ -81,7 +81,7 @@ final class PlainAnswers {
         Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
     }
 
-    /** Called when the socket has accepted bytes of answers, or they were dropped. */
+    /** Called when the socket has accepted bytes of answers, or when such bytes were dropped. */
     void taken(int counted) {
         waiting -= counted;
         if (waiting < told) {
@@ -89,7 +89,10 @@ final class PlainAnswers {
         }
     }
 
-    /** Called after a flush. Reports the bytes that the socket has not accepted; usually there are none. */
+    /**
+     * Called after a flush. Reports to the connection the bytes that the socket has not accepted; usually there are
+     * none.
+     */
     void flushed() {
         if (waiting > told) {
             tell();
@@ -97,11 +100,12 @@ final class PlainAnswers {
     }
 
     /**
-     * Reports the change of the number of waiting bytes to the connection. The exchanges no longer count these bytes.
+     * Reports to the connection by how much the number of waiting bytes has changed. The exchanges do not count these
+     * bytes.
      */
     private void tell() {
         long change = waiting - told;
-        told = waiting; // set first, because the next line may close the connection
+        told = waiting; // the field is set first, because the next line may close the connection
         connection.unsent(change);
     }
 }

@@ -2,7 +2,10 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** The refusal of a request with a plain HTTP status and a text, because the client could not decode an RPC error. */
+/**
+ * The refusal of a request with a plain HTTP status and a message in plain text, because the client could not decode an
+ * RPC error.
+ */
 final class PlainRefusal extends HttpRefusal {
 
     private static final long serialVersionUID = 1L;

@@ -22,7 +22,7 @@ final class PlainRequests {
     private static final AsciiString PATH = Http2Headers.PseudoHeaderName.PATH.value();
     private static final AsciiString SCHEME = Http2Headers.PseudoHeaderName.SCHEME.value();
     private static final AsciiString AUTHORITY = Http2Headers.PseudoHeaderName.AUTHORITY.value();
-    private static final int OWN_FIELDS = 4; // number of the pseudo-headers written by this class
+    private static final int OWN_FIELDS = 4; // number of pseudo-headers that this class writes
 
     private final Http2Connection connection;
     private final Http2ConnectionEncoder encoder;
@@ -44,12 +44,12 @@ final class PlainRequests {
     }
 
     /**
-     * Whether this class can write the request: both frames fit into one buffer of {@link JoinedWrites}, and the
-     * flow-control windows have room for the message.
+     * Whether this class can write the request: the request is small, and the flow-control windows of the stream and
+     * the connection permit it.
      */
     boolean fits(OpenCall request, byte[] message) {
         Http2RemoteFlowController windows = encoder.flowController();
-        // the codec notifies a one-way call when it is written; this class does not
+        // a one-way call must be notified when it is written, which only the codec does
         return !request.call().pending().isOneWay()
                 && roomBytes(request) <= JoinedWrites.MAX_ROOM_BYTES
                 && roomBytes(request) < table.maxHeaderListSize()
@@ -58,8 +58,8 @@ final class PlainRequests {
     }
 
     /**
-     * Upper bound of the number of bytes of both frames. It is also an upper bound of the size of the header list, in
-     * which each field has 32 additional bytes.
+     * Returns an upper bound of the total size of the HEADERS frame and the DATA frame. It is also an upper bound of
+     * the size of the header list, in which each field has 32 additional bytes.
      */
     private int roomBytes(OpenCall request) {
         return request.bytes() + authority.length() + 64 * (OWN_FIELDS + request.fields().length / 2);

@@ -14,41 +14,43 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The flow-control windows in which one connection receives data (RFC 9113, 5.2). A message that the application has
- * not requested yet occupies the window of its stream and the window of the connection. Without countermeasures, one
- * unread stream could fill the window of the connection and block all other streams.
+ * not requested yet occupies the window of its stream and the window of the connection. Without countermeasures, the
+ * unread messages of one stream could fill the window of the connection and block all other streams.
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
  * read. The number of unread bytes of a connection is therefore limited: up to {@link #CONNECTION_BYTES} may arrive
- * before the acknowledgement, and afterwards each further stream adds at most its small window, up to
- * {@link #MAX_CONNECTION_BYTES} in total.
+ * before the acknowledgement, and afterwards each further stream adds at most its small window, up to {@link
+ * #MAX_CONNECTION_BYTES} in total.
  *
  * <p>Confined to the event loop.
  */
 final class ReceiveWindows {
 
-    /** Initial window of a stream (docs/wire-protocol.md 3.1). */
+    /** Initial flow-control window of a stream (docs/wire-protocol.md 3.1). */
     static final int STREAM_BYTES = 1 << 20;
 
-    /** Initial window of a connection (docs/wire-protocol.md 3.1). */
+    /** Initial flow-control window of a connection (docs/wire-protocol.md 3.1). */
     static final int CONNECTION_BYTES = 8 << 20;
 
-    /** Maximum window of a connection. */
+    /** Maximum flow-control window of a connection. */
     static final int MAX_CONNECTION_BYTES = 64 << 20;
 
     private static final int SMALL_STREAM_BYTES = 64 << 10;
     private static final int MIN_STREAM_BYTES = 16 << 10;
 
-    /** If at least this number of bytes is unread, streams get windows of at most 64 KiB. */
+    /** If at least this number of bytes is unread, streams get flow-control windows of at most 64 KiB. */
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
 
-    /** If at least this number of bytes is unread, streams get windows of 16 KiB. */
+    /** If at least this number of bytes is unread, streams get flow-control windows of 16 KiB. */
     private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
-    /** If fewer bytes than this are unread, the windows of streams get their initial size again. */
+    /** If fewer bytes than this are unread, the flow-control windows of streams get their initial size again. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
-    /** The peer gets a window update when the remaining window is at most this fraction of its size. */
+    /**
+     * The peer gets a WINDOW_UPDATE frame when the remaining flow-control window is at most this fraction of its size.
+     */
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
@@ -71,7 +73,7 @@ final class ReceiveWindows {
         this.flow = (DefaultHttp2LocalFlowController) decoder.flowController();
     }
 
-    /** Enlarges the connection's window from the initial size of RFC 9113 to {@link #CONNECTION_BYTES}. */
+    /** Enlarges the connection's flow-control window from the initial size of RFC 9113 to {@link #CONNECTION_BYTES}. */
     static void open(Http2Connection connection, Http2ConnectionDecoder decoder) throws Http2Exception {
         decoder.flowController()
                 .incrementWindowSize(
@@ -141,14 +143,15 @@ final class ReceiveWindows {
 
     /** Called when the peer has acknowledged settings and the codec has applied them. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
-        acknowledged = flow.initialWindowSize() == streamBytes; // false if the peer acknowledged older settings
+        // the result is false if the peer has acknowledged older settings
+        acknowledged = flow.initialWindowSize() == streamBytes;
         connection.forEachActiveStream(this::giveCredit);
         fit(context);
     }
 
     /**
-     * Sends a window update for a stream if the remaining window is small enough. The window may have become smaller
-     * than the number of bytes that were consumed since the last update.
+     * Sends a WINDOW_UPDATE frame for a stream if one is due. The window may have become smaller than the number of
+     * bytes that were consumed since the last update.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

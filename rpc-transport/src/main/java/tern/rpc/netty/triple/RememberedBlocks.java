@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The fields of a block depend on its bytes, on the decoder's settings and on the dynamic table (RFC 7541, 2.3.2).
  * Therefore the cache is cleared when the settings change, and by each block that may change the table. A block with a
- * text that must never be stored (6.2.3), or with a content length, is not cached.
+ * literal that must never be indexed (6.2.3), or with a content length, is not cached.
  *
  * <p>Holds at most {@value #MAX_PLACES} blocks of at most {@value #MAX_BYTES} bytes and {@value #MAX_FIELDS} fields
  * each. Confined to the event loop.
@@ -49,15 +49,15 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private final Supplier<Http2HeadersDecoder> source;
     private final int listBytes;
     private @Nullable Http2HeadersDecoder decoder;
-    // the cached blocks, indexed by hash; grows when two blocks need the same slot
+    // the cached blocks, indexed by hash; the array grows when the hashes of two blocks collide
     private @Nullable Known @Nullable [] known;
     private int lastBytes;
-    // one byte of the hash of each block that recently arrived for the first time, indexed by hash
+    // hash fragments, one byte each, of the blocks that recently arrived for the first time; indexed by hash
     private byte @Nullable [] seen;
 
     /**
      * @param source creates the decoder; code that receives the decoded headers must not change them
-     * @param listBytes the maximum size of a block's fields, which is also the limit of the decoder
+     * @param listBytes the maximum size of a block's fields, in bytes; the decoder has the same limit
      */
     RememberedBlocks(Supplier<Http2HeadersDecoder> source, int listBytes) {
         this.source = source;
@@ -91,7 +91,8 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         }
         BlockKind kind = BlockKind.of(in);
         if (kind == BlockKind.CHANGES_THE_TABLE) {
-            known = null; // cleared before decoding, because decoding may fail after it has changed the table
+            // the cache is cleared before decoding, because decoding may fail after it has changed the dynamic table
+            known = null;
         }
         Http2Headers headers = decoder().decodeHeaders(streamId, in);
         if (kind == BlockKind.MAY_BE_KEPT && cameBefore(hash) && isKept(headers)) {
@@ -102,14 +103,14 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return headers;
     }
 
-    /** The encoded size of the last block, in bytes. */
+    /** The encoded size of the last header block, in bytes. */
     int lastBytes() {
         return lastBytes;
     }
 
     /**
-     * Whether a block with this hash arrived recently. Compares only a few bits of the hash. A false positive is
-     * harmless: the block is cached at its first arrival.
+     * Whether a block with this hash arrived recently. Compares only a part of the hash. A false positive is harmless:
+     * the block is cached at its first arrival.
      */
     private boolean cameBefore(int hash) {
         byte[] hashes = seen;
@@ -118,7 +119,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             seen = hashes;
         }
         int place = hash & (MAX_PLACES - 1);
-        byte part = (byte) ((hash >>> 24) | 1); // never 0, because 0 represents an empty slot
+        byte part = (byte) ((hash >>> 24) | 1); // the hash fragment is never 0, because 0 represents an empty slot
         boolean before = hashes[place] == part;
         hashes[place] = part;
         return before;
@@ -184,7 +185,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             pairs[next++] = AsciiString.of(field.getKey());
             pairs[next++] = AsciiString.of(field.getValue());
         }
-        // needs no validation, because the decoder has validated the fields
+        // the headers are not validated again, because the decoder has validated the fields
         return ReadOnlyHttp2Headers.trailers(false, pairs);
     }
 
@@ -207,7 +208,8 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     @Override
     public void maxHeaderListSize(long most, long goAway) throws Http2Exception {
         if (decoder == null && most == listBytes && goAway == Http2CodecUtil.calculateMaxHeaderListSizeGoAway(most)) {
-            // the decoder will be created with this setting; Netty calls this for each acknowledgement of our settings
+            // without a decoder, nothing needs to be done: the decoder will be created with this setting, which Netty
+            // repeats for each acknowledgement of the server's settings
             return;
         }
         known = null;

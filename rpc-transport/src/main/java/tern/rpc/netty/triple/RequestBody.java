@@ -15,9 +15,9 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.MessageStream.Receiver;
 
 /**
- * The body of a request. It delivers a single message before the call is passed to the server, or the messages of a
- * stream to their receiver. It reports the memory that messages occupy. Confined to the event loop, except the single
- * message, and the messages of a stream after their delivery.
+ * The body of a request. For a unary request, it holds the single message until the server takes it; for a stream, it
+ * delivers the messages to their receiver. It reports the memory that messages occupy. Confined to the event loop,
+ * except the single message, and the messages of a stream after their delivery.
  */
 final class RequestBody {
 
@@ -54,11 +54,11 @@ final class RequestBody {
         OPEN,
         /** All bytes have arrived. */
         ARRIVED,
-        /** The call or the receiver of its stream was notified of the end of the body. */
+        /** The call, or the receiver of its stream, was notified that the body has ended. */
         DELIVERED
     }
 
-    /** The memory of an open request in addition to the bytes of its body. */
+    /** The memory that an open request occupies in addition to the bytes of its body. */
     private static final int CALL_BYTES = 1 << 10;
 
     private static final VarHandle SINGLE;
@@ -76,16 +76,16 @@ final class RequestBody {
     private final Call call;
     private Phase phase = Phase.ARRIVING;
     private End end = End.OPEN;
-    private volatile @Nullable Frame single; // read and cleared through the field updater SINGLE
+    private volatile @Nullable Frame single; // the undecoded single message; read and cleared atomically through SINGLE
     private volatile boolean compressed; // true if the latest message was compressed
-    private @Nullable Receiver receiver; // the receiver of a stream
+    private @Nullable Receiver receiver; // the receiver of a stream's messages; null for a unary request
     private int demand;
     private int allowedBytes = MessageStream.ALLOWED_BYTES;
     private int held; // number of received bytes that still occupy the peer's flow-control window
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;
-    // true if the request was already open at the last check, so that its small parts are counted too
+    // true if the request was already open at the previous check; from then on its small parts are counted too
     private boolean lingers;
 
     RequestBody(HttpExchange exchange, BodyReader reader, Call call) {
@@ -178,7 +178,7 @@ final class RequestBody {
     void start(Receiver told) {
         receiver = told;
         if (isRead()) {
-            deliver(); // the body may already have ended
+            deliver(); // the body may have ended before the receiver was set
             account();
         }
     }
@@ -234,7 +234,8 @@ final class RequestBody {
             throw refusal(" takes one message; the request has more");
         } else {
             compressed = frame.isCompressed();
-            single = frame; // does not stop here, because a second message must be detected and refused
+            // reading continues after the single message, so that a second message is detected and refused
+            single = frame;
         }
     }
 
@@ -265,8 +266,8 @@ final class RequestBody {
     // ---- memory
 
     /**
-     * Reports the memory of the request to the connection: separately for the incomplete message that is awaited, and
-     * for all other bytes.
+     * Reports to the connection how much memory the request occupies: separately for the incomplete message that is
+     * awaited, and for all other bytes.
      */
     private void account() {
         int bytes = !isRead() ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(reader.held());
@@ -278,7 +279,10 @@ final class RequestBody {
         connection().incomplete(change);
     }
 
-    /** Returns the memory of an open request, except the single message if it is already counted. */
+    /**
+     * Returns the number of bytes that an open request occupies, without the single message if that message is counted
+     * elsewhere.
+     */
     private int heldWhileOpen() {
         if (isServed()) {
             return reader.held();
@@ -308,18 +312,18 @@ final class RequestBody {
 
     // ---- the messages, on any thread
 
-    /** Returns the single message to the first caller of this method, and null to later callers. */
+    /** Returns the undecoded single message to the first caller of this method, and null to later callers. */
     @Nullable
     Frame takeSingle() {
         return single == null ? null : (Frame) SINGLE.getAndSet(this, null);
     }
 
-    /** Whether the single message has arrived and was not returned by {@link #takeSingle}. */
+    /** Whether the single message has arrived and {@link #takeSingle} has not returned it. */
     boolean hasSingle() {
         return single != null;
     }
 
-    /** Stores a message that {@link #takeSingle} returned, so that another caller can take it. */
+    /** Stores a message that {@link #takeSingle} returned, so that the next call of {@link #takeSingle} returns it. */
     void putBack(Frame taken) {
         single = taken;
     }
@@ -338,12 +342,16 @@ final class RequestBody {
         frame.payload().release();
     }
 
-    /** Returns the number of bytes that are counted for a message until it is decoded. */
+    /** Returns the number of bytes to count for an undecoded message. */
     static int counted(Frame frame) {
         return InboundAccount.counted(frame.payload().readableBytes());
     }
 
-    /** Called when a message of this counted size was decoded. */
+    /**
+     * Called when a message was decoded.
+     *
+     * @param counted the result of {@link #counted} for this message
+     */
     void decoded(int counted) {
         connection().kept(-counted);
     }

@@ -25,7 +25,7 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** The fields of the last request, which any thread may have made. */
+    /** The fields of the latest request. Any thread may have made this request. */
     private volatile @Nullable Timed lastTimed;
 
     /** The fields of a request without call-specific metadata, with the timeout for which they are valid. */

@@ -58,7 +58,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, service, name, MethodLookup.find(services, service, name));
     }
 
-    /** The placeholder service of a route for which no export exists. */
+    /** The service interface of a route for which no export exists. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);
@@ -87,7 +87,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
                 pathOf(head), GrpcHeaders.text(head, GrpcHeaders.GROUP), GrpcHeaders.text(head, GrpcHeaders.VERSION));
     }
 
-    /** Whether an exported method belongs to the route. */
+    /** Whether the route has an exported method. */
     boolean leadsSomewhere() {
         return service != NOWHERE;
     }
@@ -101,8 +101,8 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     }
 
     /**
-     * The only method with the name in the path; null if the name is overloaded, so that the request message must
-     * select the method.
+     * The only method with the name in the path; null if the name is overloaded, in which case the request message
+     * selects the method.
      */
     @Nullable
     MethodDescriptor only() {

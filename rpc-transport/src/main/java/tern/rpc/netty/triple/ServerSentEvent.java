@@ -17,7 +17,7 @@ final class ServerSentEvent {
 
     private ServerSentEvent() {}
 
-    /** Writes the text that precedes the JSON of an item. The JSON must be a single line. */
+    /** Writes the bytes that precede the JSON of an item. The JSON must be a single line. */
     static void begin(OutputBuffer out) {
         out.write(DATA, 0, DATA.length);
     }

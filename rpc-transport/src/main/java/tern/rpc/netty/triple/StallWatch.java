@@ -3,8 +3,9 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Detects a stream that makes no progress although its peer and the socket would accept bytes. Only a defect can cause
- * this: a lost signal between the code that writes the stream and the socket. Confined to the event loop.
+ * Detects a stream that makes no progress although its peer and the socket would accept bytes. Only a defect of the
+ * server can cause this: a lost signal between the code that writes the stream and the socket. Confined to the event
+ * loop.
  */
 final class StallWatch {
 
@@ -20,7 +21,7 @@ final class StallWatch {
     private long left;
 
     /**
-     * Checks the stream. Called periodically.
+     * Checks whether the stream made progress. Called periodically.
      *
      * @param couldMove whether bytes wait to be sent, and the flow-control windows and the socket accept bytes
      * @param leftSoFar the number of bytes of the stream that were sent so far

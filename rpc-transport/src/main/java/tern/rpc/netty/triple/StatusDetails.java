@@ -20,7 +20,7 @@ final class StatusDetails {
     /** The encoding of binary headers: base64 with the standard alphabet, without padding. */
     static final Base64.Encoder BASE64 = Base64.getEncoder().withoutPadding();
 
-    /** Decodes binary headers with or without padding. */
+    /** Decodes binary headers, with or without padding. */
     static final Base64.Decoder BASE64_DECODER = Base64.getDecoder();
 
     private static final int CODE = 1;

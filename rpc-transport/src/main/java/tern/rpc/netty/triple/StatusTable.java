@@ -47,7 +47,7 @@ final class StatusTable {
         return number >= 0 && number < CODES.length ? CODES[number] : StatusCode.UNKNOWN;
     }
 
-    /** Returns the status code for the text of {@code grpc-status}; {@code UNKNOWN} if the text is not a number. */
+    /** Returns the status code for the value of {@code grpc-status}; {@code UNKNOWN} if the value is not a number. */
     static StatusCode fromNumber(CharSequence text) {
         int length = text.length();
         if (length < 1 || length > 2 || !isDigit(text.charAt(0)) || !isDigit(text.charAt(length - 1))) {

@@ -35,11 +35,11 @@ final class StreamCall extends ClientCall {
     /** A stream is ready for the next message while fewer bytes than this are unsent (docs/wire-protocol.md 3.10). */
     private static final long READY_BYTES = 32 << 10;
 
-    // number of bytes that wait to be sent; any thread accesses this field
+    // number of bytes that wait to be sent; accessed by any thread
     private final AtomicLong unsentBytes = new AtomicLong();
     // messages that wait until the stream is opened
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
-    // messages that the current pass over the connection's write queue has found
+    // messages found during the current pass over the connection's write queue
     private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Http2ClientHandler handler;
     private @Nullable GrpcAnswer ending;
@@ -81,7 +81,7 @@ final class StreamCall extends ClientCall {
         unsentBytes.addAndGet(bytes);
     }
 
-    /** Called when the socket has accepted queued bytes, or they were dropped. */
+    /** Called when the socket has accepted queued bytes of this stream, or when the bytes were dropped. */
     void gone(int bytes) {
         connection().queue().left(bytes);
         long before = unsentBytes.getAndAdd(-bytes);
@@ -90,7 +90,7 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** The messages that are written with the next flush. */
+    /** The messages that the next flush writes. */
     GatheredMessages gathered() {
         return gathered;
     }
@@ -198,7 +198,7 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** The end of the answer of a streaming call. */
+    /** The end of a streaming call's answer. */
     private record End(GrpcAnswer answer, Endpoint endpoint) implements Answer {
 
         @Override
@@ -212,13 +212,15 @@ final class StreamCall extends ClientCall {
 
         @Override
         public void discard() {
-            // nothing to release
+            // the end of an answer holds no buffers
         }
     }
 
     /**
-     * A message to be sent on the stream, or the end of the stream.
+     * A message to be sent on the stream, or the end of the stream's requests.
      *
+     * @param message the encoded message; null if there is only an end
+     * @param end whether the client sends nothing after this message
      * @param bytes the number of bytes that are counted as unsent until {@link #gone}
      */
     record SendMessage(byte @Nullable [] message, boolean end, int bytes) {}

@@ -29,8 +29,8 @@ public final class TripleClientProtocol implements ClientProtocol {
     public static final String NAME = "tri";
 
     /**
-     * If a server does not answer a ping within this time, the connection is closed. gRPC's keep-alive has the same
-     * default timeout.
+     * If a server does not answer a ping within this time, the connection is closed. The value is the default
+     * keep-alive timeout in gRPC.
      */
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
 
@@ -59,8 +59,8 @@ public final class TripleClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Checks the length of the first frame, whose first byte must be 0. The frame must be SETTINGS, but its type
-     * arrives only after the length.
+     * Checks the first byte, which must be 0 because it begins the length of a SETTINGS frame. The frame's type arrives
+     * only later.
      */
     @Override
     public Match answersSo(ByteBuf first) {
@@ -145,7 +145,7 @@ public final class TripleClientProtocol implements ClientProtocol {
         return PING_TIMEOUT;
     }
 
-    /** A write command whose bytes are not counted in the write queue. */
+    /** A write command whose bytes the write queue does not count. */
     private abstract static class Command extends WriteCommand {
 
         abstract void run(Http2ClientHandler handler);

@@ -17,8 +17,8 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The caller's side of a stream. Any thread may send and request messages, because all commands pass through the
- * connection's write queue.
+ * The caller's side of a stream. Any thread may send messages and request answers, because all commands pass through
+ * the connection's write queue.
  */
 final class TripleClientStream implements ClientStream {
 
@@ -98,7 +98,7 @@ final class TripleClientStream implements ClientStream {
         }
     }
 
-    @SuppressWarnings("NullAway") // elements of the array may be null
+    @SuppressWarnings("NullAway") // the array may contain null elements
     private static Object[] arguments(@Nullable Object value) {
         return new Object[] {value};
     }
@@ -161,7 +161,8 @@ final class TripleClientStream implements ClientStream {
 
         @Override
         protected void dropped(Channel closed) {
-            Http2ClientHandler.of(closed).ask(call, messages); // all messages may already have arrived
+            // the answer may be complete, with messages that were not yet requested
+            Http2ClientHandler.of(closed).ask(call, messages);
         }
     }
 }

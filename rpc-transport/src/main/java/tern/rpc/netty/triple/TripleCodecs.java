@@ -25,13 +25,13 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
-/** The codecs of the messages of Triple, gRPC, gRPC-Web, Connect and JSON. Thread-safe. */
+/** The codecs for the messages of Triple, gRPC, gRPC-Web, Connect and JSON calls. Thread-safe. */
 public final class TripleCodecs {
 
     /** Number of bytes before each gRPC message: one byte of flags and four bytes of length. */
     private static final int PREFIX_BYTES = 5;
 
-    /** Flag of a compressed message. */
+    /** The flag that marks a message as compressed. */
     private static final int COMPRESSED = 1;
 
     private static final Logger LOG = LoggerFactory.getLogger(TripleCodecs.class);
@@ -46,7 +46,7 @@ public final class TripleCodecs {
     private final int exceptionFrames;
 
     /**
-     * @param serializer the serializer of values in Triple's wrappers
+     * @param serializer the serializer for the values in Triple's wrapper messages
      * @param json the JSON format; null to refuse JSON
      * @param exceptionFrames the number of stack frames to send with an exception
      */
@@ -55,7 +55,7 @@ public final class TripleCodecs {
     }
 
     /**
-     * @param serializer the serializer of values in Triple's wrappers
+     * @param serializer the serializer for the values in Triple's wrapper messages
      * @param json the JSON format; null to refuse JSON
      * @param exceptionFrames the number of stack frames to send with an exception
      * @param unpackedRatio the maximum ratio of decompressed to compressed bytes of a message above 1 MiB
@@ -112,7 +112,7 @@ public final class TripleCodecs {
         return codec.method(method);
     }
 
-    /** Returns the error in the body of an answer; null if the body is not an error in JSON. */
+    /** Returns the error that the answer's body contains; null if the body is not a JSON error. */
     @Nullable
     JsonError jsonError(byte[] bytes, int length) {
         return json == null ? null : json.error(bytes, 0, length);
@@ -217,7 +217,7 @@ public final class TripleCodecs {
             int length = payload.readableBytes();
             byte[] bytes;
             if (payload.hasArray() && payload.arrayOffset() + payload.readerIndex() == 0) {
-                bytes = payload.array(); // needs no copy, because nothing else uses the array
+                bytes = payload.array(); // nothing else uses this array, so it needs no copy
             } else {
                 bytes = coder.input(length);
                 payload.readBytes(bytes, 0, length);

@@ -66,7 +66,7 @@ final class TripleMetadata {
             "tern-executed",
             HeaderCase.NAME);
 
-    /** Names of headers that every answer contains. */
+    /** Names of frequent headers that never contain metadata. */
     private static final Set<AsciiString> OF_ANSWERS = Set.of(
             GrpcHeaders.STATUS, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.TIMEOUT, AsciiString.cached("content-length"));
 
@@ -84,7 +84,7 @@ final class TripleMetadata {
         int bytes = 0;
         for (Map.Entry<CharSequence, CharSequence> header : headers) {
             if (isOfTheProtocol(header.getKey())) {
-                continue; // skips the header without creating a String
+                continue; // the header is skipped without creating a String for its name
             }
             String name = lower(header.getKey().toString());
             if (isMetadata(name)) {
@@ -124,7 +124,8 @@ final class TripleMetadata {
         for (String one : value.split(",")) {
             byte[] decoded = decoded(one.trim());
             if (decoded == null) {
-                metadata.add(name, value); // the value is not base64, so the entry is text whose name has this suffix
+                // the value is not base64, so the entry is a string whose name happens to end in -bin
+                metadata.add(name, value);
                 return;
             }
             metadata.add(name, decoded);
@@ -151,7 +152,10 @@ final class TripleMetadata {
         return renamed;
     }
 
-    /** Returns the original spelling of a name. Peers write it with or without the suffix {@code -bin}. */
+    /**
+     * Returns the original spelling of a metadata name. Peers send the original spelling with or without the suffix
+     * {@code -bin}.
+     */
     private static String binary(String name, Map<String, String> original) {
         String whole = original.get(name);
         if (whole != null) {

@@ -21,7 +21,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
 
     private byte type = -1;
     private int payloadBytes;
-    private boolean headRead; // true while the payload of a frame is incomplete
+    private boolean headRead; // true while a frame header was read but its payload is incomplete
 
     TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {
         super(headers, maxContinuations);
@@ -45,7 +45,7 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
         do {
             int start = input.readerIndex();
             if (!headRead && end - start < HEAD_BYTES) {
-                super.readFrame(context, input, listener); // Netty drops the remaining bytes after an error
+                super.readFrame(context, input, listener); // if Netty throws an exception, it drops the remaining bytes
                 return;
             }
             int payload = start;
@@ -66,7 +66,8 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
             }
             if (!complete) {
                 headRead =
-                        // Netty consumes the header of a frame at once, and the payload when it is complete
+                        // Netty consumes the header of a frame as soon as it is complete, and the payload when the
+                        // payload is complete.
                         input.readerIndex() == payload;
                 return;
             }

@@ -20,7 +20,7 @@ final class UnaryCall extends ClientCall {
         super(pending, connection);
         this.codecs = codecs;
         this.payload = payload;
-        ask(2); // requests two messages, so that a forbidden second message is detected
+        ask(2); // The call requests two messages, so that a forbidden second message is detected.
     }
 
     /** Returns a copy of this call for another connection, because the call was not sent on this one. */
@@ -30,7 +30,7 @@ final class UnaryCall extends ClientCall {
 
     @Override
     void head(Http2Headers headers) {
-        // the headers are decoded together with the answer
+        // the headers are kept, and decoded together with the answer
     }
 
     @Override

@@ -6,8 +6,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Counts the decompressed bytes of one request in the memory for requests, before they are decompressed. The first 64
- * KiB are not counted. Only one thread at a time uses an instance.
+ * Counts the decompressed bytes of one request in the server's memory for requests. Bytes are counted before they are
+ * decompressed. The first 64 KiB are not counted. Only one thread at a time uses an instance.
  */
 final class UnpackedRequest {
 
@@ -21,7 +21,7 @@ final class UnpackedRequest {
     }
 
     /**
-     * Called before the decompressed message grows to the given size.
+     * Called before the decompressed message grows to the given size. Counts the additional bytes.
      *
      * @throws RpcException RESOURCE_EXHAUSTED if there is no memory for the message
      */

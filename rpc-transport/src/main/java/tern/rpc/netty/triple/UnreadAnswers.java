@@ -15,8 +15,8 @@ final class UnreadAnswers {
     static final long STALL_BYTES = 8 << 20;
 
     /**
-     * If more than {@link #STALL_BYTES} are unread and the client neither accepts bytes nor opens its window for this
-     * time, its connection is closed.
+     * If more than {@link #STALL_BYTES} are unread and the client neither accepts bytes nor opens its flow-control
+     * window for this time, its connection is closed.
      */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -35,7 +35,7 @@ final class UnreadAnswers {
         movedNanos = now;
     }
 
-    /** Called when the client has sent a window update. */
+    /** Called when the client has sent a WINDOW_UPDATE frame. */
     void windowOpened(long now) {
         movedNanos = now;
     }

@@ -16,7 +16,7 @@ import tern.rpc.serialization.OutputBuffer;
 record ValueCodec(MethodDescriptor method, JsonMethod json, ServerTransportSettings limits) implements PayloadCodec {
 
     @Override
-    @SuppressWarnings("NullAway") // elements of the array may be null
+    @SuppressWarnings("NullAway") // the array may contain null elements
     public Object[] readRequest(byte[] bytes, int offset, int length) {
         OutputBuffer text = text(limits.maxRequestBytes(), MessageKind.REQUEST);
         ValueMessages.requestToJson(bytes, offset, length, method.parameters().size(), text);

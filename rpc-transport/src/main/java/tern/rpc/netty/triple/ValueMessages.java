@@ -5,8 +5,9 @@ import tern.rpc.serialization.ProtoReader;
 
 /**
  * The messages {@code google.protobuf.Value} and {@code ListValue} (google/protobuf/struct.proto). Callers that know a
- * Java interface only from server reflection send arguments in these messages: a single parameter as a Value, none or
- * several as a ListValue. This class converts the messages to JSON and back without protobuf's classes. Stateless.
+ * Java interface only from server reflection send arguments in these messages: a single argument as a Value, and no
+ * arguments or several arguments as a ListValue. This class converts the messages to JSON and back without protobuf's
+ * classes. Stateless.
  */
 final class ValueMessages {
 
@@ -21,11 +22,11 @@ final class ValueMessages {
     /** The number of the only field of a ListValue, which contains Values, and of a Struct, which contains entries. */
     static final int ELEMENT = 1;
 
-    // The field numbers of an entry of a Struct.
+    // The field numbers of a Struct entry.
     static final int KEY = 1;
     static final int ENTRY_VALUE = 2;
 
-    /** The wire types of the fields of a Value, indexed by field number. */
+    /** The wire types of a Value's fields, indexed by field number. */
     private static final int[] FORMS = {
         -1,
         ProtoReader.VARINT,
@@ -42,8 +43,8 @@ final class ValueMessages {
     private ValueMessages() {}
 
     /**
-     * Whether a request is a Value or ListValue and not Triple's wrapper. The wrapper also begins with field 1, which
-     * contains the name of a serialization. The first letter of that name never equals a tag of a Value.
+     * Whether a request is a Value or a ListValue. If not, it is Triple's wrapper. The wrapper also begins with field
+     * 1, which contains the name of a serialization. The first letter of that name never equals a tag of a Value.
      *
      * @param parameters the number of the method's parameters
      */
@@ -57,7 +58,10 @@ final class ValueMessages {
         return bytes[offset] == (ELEMENT << 3 | ProtoReader.BYTES) && isElement(bytes, offset + 1, offset + length);
     }
 
-    /** Whether the length at this position can be that of a Value: it is 0, or a tag of a Value comes next. */
+    /**
+     * Whether the length at this position can be the length of a Value: the length is 0, or the tag of a Value field
+     * follows it.
+     */
     private static boolean isElement(byte[] bytes, int from, int end) {
         int at = from;
         while (at < end && bytes[at] < 0) {
@@ -92,7 +96,7 @@ final class ValueMessages {
 
     /**
      * Converts JSON to a Value. A number that a double cannot represent exactly, such as a large {@code long}, is
-     * converted to text, as protobuf's JSON does with 64-bit integers.
+     * converted to a string, as protobuf's JSON does with 64-bit integers.
      *
      * @throws tern.rpc.serialization.SerializationException if the bytes are not JSON or their nesting is too deep
      */

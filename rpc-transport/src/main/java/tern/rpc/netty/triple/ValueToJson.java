@@ -38,7 +38,8 @@ final class ValueToJson {
             boolean known = ValueMessages.isKind(fields.field(), fields.wireType());
             int start = fields.position();
             if (known && fields.wireType() == ProtoReader.BYTES) {
-                start = fields.bytes(); // moves to the end of the field
+                // this call returns the length of the content and moves the reader to the end of the field
+                start = fields.bytes();
                 start = fields.position() - start;
             } else {
                 fields.skip();

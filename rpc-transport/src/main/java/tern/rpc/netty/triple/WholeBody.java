@@ -40,7 +40,7 @@ final class WholeBody implements BodyReader {
             whole = target;
         }
         if (target.readableBytes() <= limit) {
-            // further bytes are dropped, because the message exceeds the limit and is refused at its end
+            // the message exceeds the limit and is refused at its end, so further bytes are dropped
             target.writeBytes(bytes);
         }
         bytes.release();

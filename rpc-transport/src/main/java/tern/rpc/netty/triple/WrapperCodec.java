@@ -25,11 +25,12 @@ import tern.rpc.transport.WrongArguments;
 
 /**
  * Java values in the protobuf messages {@code TripleRequestWrapper} and {@code TripleResponseWrapper}
- * (docs/wire-protocol.md 3.4). Each value is a separate hessian stream. Each method has its own instance. Thread-safe.
+ * (docs/wire-protocol.md 3.4). Each value is a separate hessian stream. There is one instance for each method.
+ * Thread-safe.
  */
 final class WrapperCodec implements PayloadCodec {
 
-    /** The name of hessian2 in Dubbo's Triple requests. */
+    /** The format name for hessian2 in Dubbo's Triple requests. */
     static final String HESSIAN4 = "hessian4";
 
     static final String HESSIAN2 = "hessian2";
@@ -42,7 +43,7 @@ final class WrapperCodec implements PayloadCodec {
      */
     static final String OBSERVER = "org.apache.dubbo.common.stream.StreamObserver";
 
-    /** The number of the field {@code serializeType} in both messages. */
+    /** The field number of {@code serializeType} in both messages. */
     static final int SERIALIZE_TYPE = 1;
 
     private static final int RESPONSE_DATA = 2;
@@ -139,11 +140,10 @@ final class WrapperCodec implements PayloadCodec {
      * Decodes the arguments.
      *
      * @param trusted the service whose classes may be instantiated
-     * @param scalarsOnly whether only text, numbers and booleans are accepted
-     * @throws RpcException INVALID_ARGUMENT if the number of arguments differs from the number of the method's
-     *     parameters
+     * @param scalarsOnly whether only strings, numbers and booleans are accepted
+     * @throws RpcException INVALID_ARGUMENT if the argument count differs from the method's parameter count
      */
-    @SuppressWarnings("NullAway") // elements of the array may be null
+    @SuppressWarnings("NullAway") // the array may contain null elements
     Object[] readArguments(WrapperRequest request, ServiceDescriptor trusted, boolean scalarsOnly) {
         List<ValueType> parameters = method.parameters();
         if (request.arguments() != parameters.size()) {
@@ -167,8 +167,8 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     /**
-     * Encodes an exception in place of an answer and appends it to the buffer. Dubbo's consumers accept only an
-     * {@code Exception}, so an {@code Error} is sent as text.
+     * Encodes an exception in place of an answer and appends it to the buffer. Dubbo's consumers accept only an {@code
+     * Exception}, so the codec sends an {@code Error} as a string.
      *
      * @param frames the number of stack frames to send with each exception
      */
@@ -244,10 +244,7 @@ final class WrapperCodec implements PayloadCodec {
         return value;
     }
 
-    /**
-     * Returns the text of the reader's current field. For {@code hessian4} and {@code hessian2}, returns a constant
-     * instead of a new string.
-     */
+    /** Returns the string in the reader's current field. Returns shared constants for the two usual strings. */
     static String serializeType(ProtoReader fields) {
         return fields.textOf(USUAL_TYPES);
     }
@@ -258,7 +255,7 @@ final class WrapperCodec implements PayloadCodec {
         }
     }
 
-    /** Whether the format name means hessian, which has two names. */
+    /** Whether the format name stands for hessian, which has two format names. */
     static boolean isHessian(String serializeType) {
         return serializeType.equals(HESSIAN4) || serializeType.equals(HESSIAN2);
     }

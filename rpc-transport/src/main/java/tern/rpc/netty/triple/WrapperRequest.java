@@ -25,7 +25,7 @@ final class WrapperRequest {
     static final int ARGUMENTS = 2;
     static final int ARGUMENT_TYPES = 3;
 
-    /** The maximum number of parameters of a Java method. */
+    /** The maximum number of parameters of a Java method (JVM specification, 4.3.3). */
     private static final int MAX_ARGUMENTS = 255;
 
     private static final int MAX_TYPE = 512;
@@ -34,7 +34,7 @@ final class WrapperRequest {
     private final String serializeType;
     private final int[] ranges; // offset and length of each argument
     private final int arguments;
-    private final int offset; // start of the message in the array
+    private final int offset; // index in the array at which the message starts
     private final int length;
 
     private WrapperRequest(byte[] bytes, String serializeType, int[] ranges, int arguments, int offset, int length) {

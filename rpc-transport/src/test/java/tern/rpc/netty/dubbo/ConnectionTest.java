@@ -94,7 +94,7 @@ class ConnectionTest {
         return future.get(30, TimeUnit.SECONDS);
     }
 
-    /** Answers a call of {@code echo} with the text "hello". */
+    /** Answers a request for the method {@code echo} with the string "hello". */
     private static void answer(RawSocket socket, RawFrame request) {
         socket.send(Fixtures.frame("dubbo/echo.response.bin").withId(request.id()));
     }
@@ -231,7 +231,8 @@ class ConnectionTest {
             Future<RpcException> call = failing(() -> service.echo("x"));
             Await.until("it waits", () -> only(client).inFlight() == 1);
 
-            first.read(); // reads the heartbeat, because unread bytes would turn the close into a reset
+            // the server reads the heartbeat, because closing a socket with unread bytes would reset the connection
+            first.read();
             first.close();
             RawSocket second = server.next();
             second.read();
@@ -366,7 +367,7 @@ class ConnectionTest {
     @Test
     void silentServerWithAWaitingCallIsDisconnectedSooner() throws Exception {
         Limits limits = new Limits();
-        // long, because the call is registered slightly before its request is queued
+        // the time is long, because the client registers the call slightly before it queues the request
         limits.probeAfter = Duration.ofSeconds(2);
         limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
@@ -389,7 +390,8 @@ class ConnectionTest {
                 limits -> new ServerTransportSettings(
                         null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
-        for (int i = 0; i < 2; i++) { // the second heartbeat is sent when the server has been idle for some time
+        // in the second round, the heartbeat arrives when the server has already been idle for some time
+        for (int i = 0; i < 2; i++) {
             try (RawSocket socket = RawSocket.connect(server.port());
                     RawSocket silent = RawSocket.connect(server.port())) {
                 socket.send(RawFrame.heartbeat(1));
@@ -482,7 +484,7 @@ class ConnectionTest {
         try (RawServer server = RawServer.start()) {
             RpcClient client = sides.client(limits.settings());
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
-            server.next(); // accepts the connection but reads nothing
+            server.next(); // the server accepts the connection but reads nothing
             byte[] large = new byte[7 << 20];
             List<Future<RpcException>> calls = new ArrayList<>();
             Await.until("more than is allowed waits to be sent", () -> {
@@ -581,7 +583,10 @@ class ConnectionTest {
         assertThat(((RpcException) later).wasExecuted()).isNotEqualTo(Executed.NO);
     }
 
-    /** Tests that the answer is released. The leak check after this class detects an unreleased answer. */
+    /**
+     * Tests that an answer is released if its caller was interrupted. The leak check after this class detects an
+     * unreleased answer.
+     */
     @Test
     void answerForACallerThatWasInterruptedIsReleased() throws Exception {
         try (RawServer server = RawServer.start()) {

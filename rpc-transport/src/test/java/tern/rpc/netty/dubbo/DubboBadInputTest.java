@@ -207,7 +207,7 @@ class DubboBadInputTest {
     @Test
     void requestOfTheGreatestAllowedLengthIsRead() {
         try (RawSocket socket = connect()) {
-            // the server does not read the bytes after the attachments
+            // bytes after the attachments must not change the answer, because the server does not read them
             byte[] body = Arrays.copyOf(GOOD_REQUEST.body(), MAX_BYTES);
             socket.send(new RawFrame(RawFrame.TWO_WAY, 0, 1, body));
 
@@ -390,7 +390,8 @@ class DubboBadInputTest {
                     socket.read(id -> id == -7);
                 }
                 if (i % 100 == 99) {
-                    // the server may read the following bytes as the body of this frame
+                    // the damaged header may announce a longer body, to which the server would add the bytes that
+                    // follow
                     socket.send(damagedHeader(random));
                     socket.close();
                     socket = connect();
@@ -403,7 +404,7 @@ class DubboBadInputTest {
         socket.close();
     }
 
-    /** Returns a valid request with some damage, or occasionally random bytes. */
+    /** Returns a valid request with some damaged bytes, or occasionally random bytes. */
     private static byte[] randomFrame(Random random, int number) {
         byte[] body = GOOD_REQUEST.body().clone();
         switch (random.nextInt(4)) {
@@ -529,7 +530,7 @@ class DubboBadInputTest {
                         deaf.send(large);
                     }
                 } catch (UncheckedIOException closed) {
-                    return; // the test has closed the connection at its end
+                    return; // the test has ended and closed the connection
                 }
             });
             for (int i = 0; i < 200; i++) {
@@ -602,7 +603,8 @@ class DubboBadInputTest {
 
             socket.send(RawFrame.header(RawFrame.RESPONSE, 20, id, 1 << 20));
 
-            RpcException failure = call.get(20, TimeUnit.SECONDS); // the call fails before its body has arrived
+            // the client fails the call before it has received the body of the answer
+            RpcException failure = call.get(20, TimeUnit.SECONDS);
             assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
             assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
             assertThat(failure).hasMessageContaining("1048576 bytes").hasMessageContaining("rpc.limits");

@@ -63,7 +63,9 @@ import tern.rpc.transport.GenericException;
 @Timeout(120)
 class DubboFixturesTest {
 
-    /** The id in the answers of the scripted server, which is replaced with the id of the request. */
+    /**
+     * The request id in the answers of the scripted server. The test replaces it with the id of the current request.
+     */
     private static final long SCRIPTED_ID = 0x0102030405060708L;
 
     private static final int OK = 20;
@@ -102,7 +104,7 @@ class DubboFixturesTest {
 
         assertThat(PROBES.keySet()).isEqualTo(Fixtures.names("dubbo-probe", ".request.bin"));
         TreeSet<String> scripted = new TreeSet<>(Fixtures.names("fake-server", ".reply.bin"));
-        scripted.removeIf(name -> name.startsWith("tri-")); // the tests of Triple use these files
+        scripted.removeIf(name -> name.startsWith("tri-")); // another test class, for Triple, uses these files
         assertThat(new TreeSet<>(SCRIPTED.keySet())).isEqualTo(scripted);
     }
 
@@ -177,7 +179,8 @@ class DubboFixturesTest {
                 .header("trace-id", "abc-123")
                 .header("CamelKey", "CamelVal")
                 .header("bytes", new byte[] {1, 2, -1})
-                .header("num", "7") // the captured request has a number here, but Tern can send only text or bytes
+                // the captured request contains a number here, but Tern can send only strings or bytes
+                .header("num", "7")
                 .onResponseHeaders(seen::set)
                 .on(service)
                 .echo("att");
@@ -210,13 +213,15 @@ class DubboFixturesTest {
         return map;
     }
 
-    /** Checks the answer of Tern's server to a captured request. The answer may differ from the captured one. */
+    /**
+     * Checks the answer of Tern's server to a captured request. Used if Tern's answer need not equal the captured one.
+     */
     @FunctionalInterface
     private interface Judge {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** Captured requests that Tern's client never makes, each with a check of the answer of Tern's server. */
+    /** Captured requests that Tern's client never makes, each with a check of Tern's answer. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),
@@ -228,7 +233,7 @@ class DubboFixturesTest {
      * Captured calls for which Tern's answer intentionally differs from Dubbo's, each with a check of Tern's answer.
      */
     private static final Map<String, Judge> ANSWERED_OTHERWISE = Map.of(
-            // Tern sends an empty stack trace.
+            // Tern's answer has an empty stack trace.
             "exception-checked",
             answer ->
                     assertThat(failure(answer)).isInstanceOf(BizException.class).hasMessage("biz:x"),
@@ -236,7 +241,7 @@ class DubboFixturesTest {
             answer -> assertThat(failure(answer))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("bad:x"),
-            // Tern sends the attachments in a different order.
+            // Tern's answer has the attachments in a different order.
             "attachments",
             DubboFixturesTest::hasAttachments,
             // Tern answers when the deadline passes. Dubbo answers later, with the result.
@@ -275,7 +280,7 @@ class DubboFixturesTest {
         }
     }
 
-    /** Checks that the server sends nothing before its answer to a heartbeat. */
+    /** Checks that the server sends nothing: the next frame that arrives must be the answer to a heartbeat. */
     private static void assertStaysSilent(RawSocket socket) {
         socket.send(RawFrame.heartbeat(4711));
         assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(4711));
@@ -511,7 +516,7 @@ class DubboFixturesTest {
         }
     }
 
-    // Hand-written requests, sent byte by byte
+    // Hand-written requests, sent one byte at a time
 
     /** Checks how the server reacts to a hand-written request. */
     @FunctionalInterface

@@ -49,7 +49,7 @@ class DubboFrameDecoderTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 100, 4_095, 4_096, 5_000, 16 << 10, 64 << 10, 1 << 20})
     void framesOfAllSizesArePutTogetherFromReadsOfAnySize(int size) {
-        int part = size < 100 ? 20 : 1; // small pieces need many reads, so only a part of the input is used
+        int part = size < 100 ? 20 : 1; // small pieces need many reads, so the test uses only a part of the input
         List<byte[]> sent =
                 List.of(body(51_200 / part), body(3), body(200_000 / part), body(0), body(70_000 / part), body(120));
 

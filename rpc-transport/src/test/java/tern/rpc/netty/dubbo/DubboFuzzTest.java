@@ -28,7 +28,8 @@ import tern.rpc.transport.FuzzTarget;
 import tern.rpc.transport.GenericException;
 
 /**
- * Fuzzes a server and a client with frames and bodies of the dubbo protocol (figure R1 of docs/figures/promises.md).
+ * Checks figure R1 of docs/figures/promises.md for the dubbo protocol. The inputs are frames and bodies that a server
+ * or a client receives.
  */
 @Timeout(3_600)
 public class DubboFuzzTest {
@@ -36,7 +37,7 @@ public class DubboFuzzTest {
     private static final short MAGIC = (short) 0xDABB;
     private static final int ID_OFFSET = 4;
 
-    /** The number of inputs is divided by this number, because each input for a client costs several calls. */
+    /** The test divides the number of inputs by this number, because each input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final DubboProtocol protocol = new DubboProtocol(
@@ -97,9 +98,7 @@ public class DubboFuzzTest {
                 Runnable::run);
     }
 
-    /**
-     * Replaces each id from 0 to 255 in the frame headers of the input with the id of the call that has this number.
-     */
+    /** Replaces each id below 256 in the frame headers of the input: id n becomes the request id of call n. */
     private static byte[] numbered(byte[] input, long firstId) {
         ByteBuffer bytes = ByteBuffer.wrap(input.clone());
         for (int at = 0; at + RawFrame.HEADER_BYTES <= input.length; at++) {
@@ -114,8 +113,9 @@ public class DubboFuzzTest {
     }
 
     /**
-     * Returns inputs made from the answers of real and scripted servers. Each answer occurs several times: addressed to
-     * one of the calls in turn, to the call that accepts every answer, and to several calls.
+     * Returns inputs made from captured answers of real and scripted servers. Each answer appears in three inputs:
+     * addressed to one of the calls (each call in turn), addressed to call 0, whose result type accepts any value, and
+     * together with the answers to the other calls.
      */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();

@@ -60,8 +60,8 @@ class DubboIdentityTest extends IdentityContractTest {
     }
 
     /**
-     * Tests that a call to the health service, which needs no token, cannot reach another service by using the name of
-     * that service as its path.
+     * Tests a request that names a guarded service in its body and the health service, which needs no token, in its
+     * path attachment. The server must refuse the request.
      */
     @Test
     void openServiceIsNoWayIntoAnother() {

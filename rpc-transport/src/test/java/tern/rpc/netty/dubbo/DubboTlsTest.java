@@ -284,7 +284,7 @@ class DubboTlsTest {
         RpcServer server = serve(ofServer());
         byte[] hello = ByteBuffer.allocate(50)
                 .put(new byte[] {0x16, 3, 1, 0, 45, 1, 0, 0, 41, 3, 2})
-                .position(43) // skips the 32 random bytes, which stay 0
+                .position(43) // The random bytes of the message end at this position.
                 .put(new byte[] {0, 0, 2, (byte) 0xC0, 9, 1, 0})
                 .array();
         try (RawSocket socket = RawSocket.connect(server.port())) {
@@ -488,7 +488,7 @@ class DubboTlsTest {
             ClientConnection connection = client.connections().get(0);
 
             RawSocket first = server.next();
-            // reads all bytes, because unread bytes would turn the close into a reset
+            // the test reads all bytes, because closing a socket with unread bytes would reset the connection
             first.readFully(ByteBuffer.wrap(first.readFully(5)).getShort(3));
             first.close();
             Await.until(

@@ -27,10 +27,7 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Fuzz;
 
-/**
- * Tests the server's reaction to hostile peers that use the dubbo protocol (figures R2, R3 and R4 of
- * docs/figures/promises.md).
- */
+/** Checks figures R2, R3 and R4 of docs/figures/promises.md for the dubbo protocol. */
 @Timeout(3_600)
 class HostilePeersTest {
 
@@ -105,10 +102,10 @@ class HostilePeersTest {
     }
 
     /**
-     * Figure R3: a quarter of the connections announce a message of the maximum size and send half a MiB of it. The
-     * other connections repeatedly send decompression bombs. The server may hold at most the number of bytes that the
-     * connections have sent; with many connections, at most the memory budget for requests.
-     * {@code -Dtern.attackers=2000} sets the number of connections.
+     * Checks figure R3 of docs/figures/promises.md. A quarter of the connections announce a message of the maximum size
+     * and send half a MiB of it. The other connections repeatedly send decompression bombs. The server may hold at most
+     * the number of bytes that the connections have sent; with many connections, at most the memory budget for
+     * requests. {@code -Dtern.attackers=2000} sets the number of connections.
      */
     @Test
     @Tag("figures")
@@ -147,7 +144,10 @@ class HostilePeersTest {
         assertThat(most).isLessThanOrEqualTo(allowed);
     }
 
-    /** Figure R4: the server must at once answer a frame that is not a valid call, or close the connection. */
+    /**
+     * Checks figure R4 of docs/figures/promises.md. If a frame is not a valid call, the server must at once either
+     * answer it or close the connection.
+     */
     @Test
     @Tag("figures")
     void hostileFramesAreAnsweredOrClosedAtOnce() {
@@ -166,7 +166,8 @@ class HostilePeersTest {
         for (byte[] bomb : Bombs.all(1 << 12).values()) {
             frames.add(call(1, bomb).bytes());
         }
-        for (int round = 0; round < 3; round++) { // the first two rounds only warm up the JVM
+        // the first two rounds only warm up the JVM, so that the third is fast
+        for (int round = 0; round < 3; round++) {
             long worst =
                     frames.stream().mapToLong(this::nanosUntilAnswered).max().orElseThrow();
             if (round == 2) {
@@ -191,8 +192,8 @@ class HostilePeersTest {
     }
 
     /**
-     * Figure R4 with random frames: the server must still serve calls afterwards. {@code -Dtern.frames=1000000} sets
-     * the number of frames.
+     * Checks figure R4 of docs/figures/promises.md with random frames: the server must still serve calls afterwards.
+     * {@code -Dtern.frames=1000000} sets the number of frames.
      */
     @Test
     @Tag("figures")

@@ -30,7 +30,7 @@ class InboundBudgetTest {
     private static final int MESSAGE = 512 << 10;
     private static final int BUDGET = 1 << 20;
 
-    /** Number of bytes by which one read of a connection may exceed the budget before the budget is checked. */
+    /** Before the budget is checked, one read of a connection may exceed it by this number of bytes. */
     private static final int ONE_READ = 64 << 10;
 
     private static final RawFrame GOOD = Fixtures.frame("dubbo/echo.request.bin");
@@ -151,8 +151,8 @@ class InboundBudgetTest {
     }
 
     /**
-     * Tests that a client with a token is served while many clients without a token use up their common part of the
-     * budget.
+     * Tests that a client with a token is served although many clients without a token have used up the budget that
+     * they share.
      */
     @Test
     void strangersShareASmallPartOfTheBudget() {

@@ -68,7 +68,7 @@ class OverloadCountsTest {
         public int place(int id) {
             runs.computeIfAbsent(id, unseen -> new AtomicInteger()).incrementAndGet();
             if (id % 100 == 0) {
-                // the method runs longer than the deadline of the call
+                // the method takes longer than the deadline permits
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60));
             } else if (id % 7 == 0) {
                 throw new RpcException(StatusCode.UNAVAILABLE, "a service of its own refused");
@@ -176,8 +176,8 @@ class OverloadCountsTest {
         System.out.printf("R10 load with retries when all fail: %.3f of that without%n", added);
         assertThat(failed).isEqualTo(CALLS);
         assertThat(attempts.get())
-                // allows at most 30 retries in a window with few calls, and one probe per second for each of the two
-                // providers
+                // The limit permits 10 % retries, at most 30 further retries in each 10 seconds with few calls, and one
+                // probe per second for each of the two providers.
                 .isLessThanOrEqualTo((int) (CALLS * 1.1 + 30 * (seconds / 10) + 2 * (seconds + 1)));
     }
 

@@ -75,8 +75,8 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Checks which kinds of types arrive unchanged as argument and as result, between two Tern peers, and between Tern and
- * a real Dubbo in both directions (figure R30 of docs/figures/promises.md). The table of results is part of
+ * Figure R30 of docs/figures/promises.md: checks which kinds of types arrive unchanged as argument and as result,
+ * between two Tern peers, and between Tern and a real Apache Dubbo in both directions. The table of results is part of
  * docs/types.md. {@code -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
@@ -130,7 +130,9 @@ class TypeTableTest {
         }
     }
 
-    /** A service that returns the sample of each method and records its argument. */
+    /**
+     * A service whose methods return the sample that belongs to the method. Records the last argument of each method.
+     */
     private static final class Recording {
         private final Map<String, Object> seen = new ConcurrentHashMap<>();
         private final TypeService service = (TypeService) Proxy.newProxyInstance(

@@ -31,7 +31,9 @@ public final class Books {
         this.registry = registry;
     }
 
-    /** Returns a transport that records the tenants to which calls are charged. */
+    /**
+     * Returns a wrapper of the transport that remembers the shares of its tenants, so that their permits are checked.
+     */
     public ServerTransport watching(ServerTransport given) {
         transport = ResourceLedger.watched(given);
         return transport;
@@ -46,7 +48,7 @@ public final class Books {
         }
     }
 
-    /** Describes the resources that are in use. */
+    /** Describes the resources that are in use; empty if there are none. */
     private List<String> open(RpcServer server) {
         List<String> open = new ArrayList<>();
         for (RpcMeter meter : HELD) {

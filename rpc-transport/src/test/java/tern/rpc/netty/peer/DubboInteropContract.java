@@ -99,7 +99,7 @@ public abstract class DubboInteropContract {
     protected GreetService dubboToUs;
     protected GreetService usToDubbo;
 
-    /** @param protocol the name of the protocol in Dubbo's configuration */
+    /** @param protocol the protocol name in Dubbo's configuration */
     protected DubboInteropContract(String protocol) {
         dubbo = new DubboPeer("interop", protocol);
     }
@@ -552,7 +552,7 @@ public abstract class DubboInteropContract {
 
     /**
      * Returns whether Dubbo on this JDK can send attachments with capital letters in their name or with values that are
-     * not text.
+     * not strings.
      */
     protected boolean peerCarriesAttachments() {
         return true;

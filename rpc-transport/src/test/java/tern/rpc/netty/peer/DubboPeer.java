@@ -56,7 +56,7 @@ public final class DubboPeer implements AutoCloseable {
         }
     }
 
-    /** Exports a service. */
+    /** Exports a service from this Dubbo instance. */
     public <T> void provide(Class<T> type, T target, String group, String version) {
         provide(type, target, service -> {
             if (!group.isEmpty()) {

@@ -20,9 +20,9 @@ import tern.rpc.RpcException;
 import tern.rpc.serialization.hessian.RecordingLoader;
 
 /**
- * Tests over a socket that every class on Dubbo's block list and on hessian-lite's deny list is refused by its name,
- * without being loaded, at every position in a value (figure R5 of docs/figures/promises.md). The server must refuse it
- * in requests, and the client in answers.
+ * Checks figure R5 of docs/figures/promises.md over a socket. Every class on Dubbo's block list and on hessian-lite's
+ * deny list must be refused because of its name, without being loaded, at every position in a value. The server must
+ * refuse it in requests, and the client in answers.
  */
 @Timeout(300)
 public abstract class ForbiddenClassesContract {
@@ -57,13 +57,13 @@ public abstract class ForbiddenClassesContract {
     /**
      * Calls {@code take} with encoded arguments.
      *
-     * @return the text of the failure in the answer
+     * @return the error message in the answer
      */
     protected abstract String refusal(int port, Class<?> type, List<byte[]> arguments);
 
     /**
-     * Calls {@code take} through {@code $invoke}, with an encoded array of arguments, and returns the text of the
-     * failure.
+     * Calls {@code take} through {@code $invoke}, with an encoded array of arguments, and returns the error message in
+     * the answer.
      */
     protected abstract String genericRefusal(int port, Class<?> type, byte[] arguments);
 
@@ -94,7 +94,10 @@ public abstract class ForbiddenClassesContract {
         }
     }
 
-    /** Returns bytes that consist of the given parts: each text with its length in front, and byte arrays unchanged. */
+    /**
+     * Returns bytes that consist of the given parts: each string after a byte with its length, and byte arrays
+     * unchanged.
+     */
     protected static byte[] wire(Object... parts) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (Object part : parts) {

@@ -33,10 +33,10 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     @Override
     public void afterAll(ExtensionContext context) {
         if (context.getTestClass().map(Class::isMemberClass).orElse(false)) {
-            return; // the enclosing class makes the check
+            return; // the enclosing class runs the check
         }
         if (!ResourceLeakDetector.isEnabled()) {
-            return; // leak detection was turned off on the command line, for time measurements
+            return; // leak detection was turned off on the command line, because it would distort time measurements
         }
         if (!ResourceLeakDetector.getLevel().equals(ResourceLeakDetector.Level.PARANOID)) {
             throw new AssertionError("leak detection is " + ResourceLeakDetector.getLevel() + ", not paranoid");
@@ -51,7 +51,8 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     static List<String> found() {
         for (int i = 0; i < 3; i++) {
             collectGarbage();
-            ByteBufAllocator.DEFAULT.directBuffer(1).release(); // the detector reports leaks when a buffer is allocated
+            // the leak detector reports leaks only when a buffer is allocated
+            ByteBufAllocator.DEFAULT.directBuffer(1).release();
             ByteBufAllocator.DEFAULT.heapBuffer(1).release();
         }
         List<String> leaks = new ArrayList<>();

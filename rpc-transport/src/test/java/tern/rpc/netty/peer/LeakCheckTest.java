@@ -5,10 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBufAllocator;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests that the leak check fails for a leaked buffer. A leak detector that detects nothing would look like code
- * without leaks.
- */
+/** Tests that the leak check fails for a leaked buffer. If the check detected nothing, leaks would pass unnoticed. */
 class LeakCheckTest {
 
     @Test

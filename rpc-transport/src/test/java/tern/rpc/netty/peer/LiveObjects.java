@@ -16,7 +16,7 @@ import javax.management.ObjectName;
  */
 public record LiveObjects(Map<String, Count> byClass) {
 
-    /** The number and the size of the objects of one class. */
+    /** The object count and the total size of one class. */
     record Count(long objects, long bytes) {
         Count minus(Count other) {
             return new Count(objects - other.objects, bytes - other.bytes);
@@ -24,17 +24,17 @@ public record LiveObjects(Map<String, Count> byClass) {
     }
 
     private static final Count NONE = new Count(0, 0);
-    // number of columns: row number, objects, bytes and class
+    // a line of the JVM's output has four columns: row number, objects, bytes and class
     private static final int COLUMNS = 4;
-    // the JVM fills free space between objects with instances of this class
+    // the JVM fills free space between objects with instances of this class, which are not counted
     private static final String FILLER = "jdk.internal.vm.Filler";
 
     /**
-     * Runs the garbage collector and counts the remaining objects. The result also counts one object of this class,
+     * Runs the garbage collector and counts the remaining objects. The count includes one earlier object of this class,
      * which is about as large as the result.
      */
     public static LiveObjects count() {
-        LiveObjects counted = parse(); // the second count does not include objects that were waiting for a cleaner
+        LiveObjects counted = parse(); // objects that were waiting for a cleaner are gone by the second count
         try {
             return parse();
         } finally {
@@ -47,7 +47,8 @@ public record LiveObjects(Map<String, Count> byClass) {
         histogram().lines().map(String::strip).forEach(line -> {
             String[] columns = line.split("\\s+", COLUMNS);
             if (columns.length == COLUMNS && columns[0].endsWith(":") && !columns[3].contains(FILLER)) {
-                String name = columns[3].replaceFirst(" \\(.*", ""); // removes the name of the module
+                // the class name is followed by the name of its module, which is removed here
+                String name = columns[3].replaceFirst(" \\(.*", "");
                 counts.merge(
                         name,
                         new Count(Long.parseLong(columns[1]), Long.parseLong(columns[2])),
@@ -85,9 +86,9 @@ public record LiveObjects(Map<String, Count> byClass) {
     }
 
     /**
-     * Returns one line for each class whose objects occupy at least 4 bytes per part, the largest first.
+     * Returns one line for each class whose objects occupy at least 4 bytes per part, largest class first.
      *
-     * @param parts the number by which all sizes are divided
+     * @param parts the number by which all sizes are divided, such as the number of connections
      */
     public String each(int parts) {
         return byClass.entrySet().stream()

@@ -4,8 +4,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A service that declares only {@code Object} as type. It is public and in a separate file, so that another class
- * loader can load it again.
+ * A service whose only declared type is {@code Object}. The interface is public and in a separate file, so that another
+ * class loader can load it again.
  */
 public interface OpenService {
 

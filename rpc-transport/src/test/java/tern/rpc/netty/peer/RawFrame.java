@@ -53,7 +53,7 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
         return new RawFrame(flags, status, id, body);
     }
 
-    /** Returns a frame header. The announced length may be wrong. */
+    /** Returns a frame header. Tests may pass a length that differs from that of the body. */
     public static byte[] header(int flags, int status, long id, int length) {
         return ByteBuffer.allocate(HEADER_BYTES)
                 .putShort(MAGIC)
@@ -88,7 +88,7 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
         return new Hessian2Input(new ByteArrayInputStream(body));
     }
 
-    /** Returns the text of an answer with an error status, that is, any status except 20. */
+    /** Returns the error message in an answer whose status is not 20 (OK). */
     public String text() {
         try {
             return values().readString();

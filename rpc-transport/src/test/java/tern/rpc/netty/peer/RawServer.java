@@ -130,8 +130,8 @@ public final class RawServer implements AutoCloseable {
     }
 
     /**
-     * Stops listening and blocks until the accepting thread has ended. The operating system accepts connections until
-     * then.
+     * Stops listening. Blocks until the accepting thread has ended, because the operating system accepts connections
+     * until then.
      */
     public void stopListening() {
         try {

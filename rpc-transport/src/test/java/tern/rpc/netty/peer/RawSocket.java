@@ -38,8 +38,8 @@ public final class RawSocket implements AutoCloseable {
     }
 
     /**
-     * Connects from the address 127.0.0.{@code host}. Tests use several addresses, because a server limits the number
-     * of connections from one address.
+     * Connects with 127.0.0.{@code host} as the client's address. Tests use several addresses, because a server limits
+     * the number of connections from one address.
      */
     public static RawSocket connect(int port, int host) {
         try {
@@ -72,7 +72,7 @@ public final class RawSocket implements AutoCloseable {
                 out.flush();
             }
         } catch (IOException closed) {
-            return this; // answers that the peer sent before can still be read
+            return this; // the peer has closed the connection, but the answers that it sent before can still be read
         }
         return this;
     }
@@ -95,7 +95,7 @@ public final class RawSocket implements AutoCloseable {
         return RawFrame.of(whole);
     }
 
-    /** Returns the next frame whose id matches. Drops all frames before it. */
+    /** Returns the next frame whose id fulfils the condition. Drops all frames before it. */
     public RawFrame read(LongPredicate id) {
         RawFrame frame = read();
         while (!id.test(frame.id())) {

@@ -110,7 +110,7 @@ public final class Relay implements AutoCloseable {
         return connections.get();
     }
 
-    /** Returns the number of connections that their clients have closed. */
+    /** Returns the number of connections that the clients have closed. */
     public int left() {
         return left.get();
     }

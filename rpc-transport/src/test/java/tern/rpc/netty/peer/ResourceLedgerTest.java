@@ -24,8 +24,8 @@ import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Tests that the check fails for each kind of resource. A check that detects nothing would look like a server that
- * holds nothing.
+ * Tests that the check of the resource ledger fails for each kind of resource that is still in use. If the check
+ * detected nothing, a leak would pass unnoticed.
  */
 class ResourceLedgerTest {
 
@@ -108,7 +108,7 @@ class ResourceLedgerTest {
                     try {
                         end.await();
                     } catch (InterruptedException e) {
-                        // ends the thread
+                        // the worker ends its thread here
                     }
                 },
                 "rpc-lost");
@@ -129,7 +129,7 @@ class ResourceLedgerTest {
 
         @Override
         public void prepare(ServiceDescriptor service) {
-            // there is nothing to do
+            // the call handler has nothing to do
         }
 
         @Override

@@ -20,7 +20,7 @@ public final class TlsSocket implements AutoCloseable {
     private final RawSocket frames;
 
     /**
-     * Connects and completes the TLS handshake.
+     * Connects to the port and completes the TLS handshake.
      *
      * @param own the certificate of the client; null for no certificate
      */
@@ -45,7 +45,7 @@ public final class TlsSocket implements AutoCloseable {
         return frames;
     }
 
-    /** Returns the application protocol that the server selected by ALPN; empty if it selected none. */
+    /** Returns the application protocol that the server selected in ALPN negotiation; empty if it selected none. */
     public String applicationProtocol() {
         return socket.getApplicationProtocol();
     }

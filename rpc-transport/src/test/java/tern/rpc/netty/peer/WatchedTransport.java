@@ -13,7 +13,10 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.ServiceLookup;
 
-/** A server transport that reports the resources in use and the shares of its tenants. Thread-safe. */
+/**
+ * A server transport that reports which resources are in use, including the limiter permits of its tenants.
+ * Thread-safe.
+ */
 final class WatchedTransport implements ServerTransport {
 
     private final ServerTransport transport;
@@ -24,8 +27,8 @@ final class WatchedTransport implements ServerTransport {
     }
 
     /**
-     * Describes the resources that are in use for calls; empty if no call is running. The limiter's permits include
-     * those of the tenants.
+     * Describes the resources that are in use for calls, including the limiter permits of each tenant; empty if no call
+     * is running.
      */
     List<String> heldForCalls() {
         List<String> held = new ArrayList<>();
@@ -48,7 +51,7 @@ final class WatchedTransport implements ServerTransport {
         return held;
     }
 
-    /** Records the tenant to which a call is charged. */
+    /** Remembers the share of a tenant, so that its permits are checked later. */
     void sawShare(Share share) {
         shares.add(share);
     }

@@ -20,7 +20,7 @@ import tern.rpc.netty.streams.FeedPlan.Way;
  */
 final class Feed {
 
-    /** The thread on which all slow readers request messages. */
+    /** The thread on which all readers with the speed {@code ONE_BY_ONE} request messages. */
     private static final Executor SLOW = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "slow-readers");
         thread.setDaemon(true);
@@ -44,15 +44,18 @@ final class Feed {
 
     // ---- called by callers
 
-    /** Sets an action that cancels the call without using its receiver. Must be called before requests are sent. */
+    /**
+     * Sets the action with which this object cancels the call while requests are being sent. Must be called before the
+     * first request is sent.
+     */
     void cancelledBy(Runnable action) {
         cancel = action;
     }
 
     /**
-     * Records a received answer.
+     * Checks and counts a received answer.
      *
-     * @return whether the plan cancels the stream at this point
+     * @return whether the plan says that the client cancels the stream after this answer
      */
     boolean take(Entry entry) {
         if (entry.getAccount().length() != plan.sizeOf(received)) {
@@ -62,7 +65,11 @@ final class Feed {
         return take(entry.getAmount());
     }
 
-    /** Records a received answer that contains only an amount. */
+    /**
+     * Checks and counts a received answer of which only the amount is known.
+     *
+     * @return whether the plan says that the client cancels the stream after this answer
+     */
     boolean take(long amount) {
         int index = received;
         if (outcome.isDone()) {
@@ -76,7 +83,7 @@ final class Feed {
         return received == plan.cancelAt();
     }
 
-    /** Records the single answer to a stream of requests. */
+    /** Stores the single answer to a stream of requests. Reports a second answer as an error. */
     void take(Receipt answer) {
         if (receipt != null) {
             fault("a second answer came");
@@ -84,7 +91,10 @@ final class Feed {
         receipt = answer;
     }
 
-    /** Returns the next request to send. Cancels the call first if the plan requires it. */
+    /**
+     * Returns the next request to send. If the plan says that the client cancels the stream after this request, cancels
+     * the call.
+     */
     Entry give() {
         int index = sent;
         Entry entry = plan.entry(index);
@@ -96,7 +106,7 @@ final class Feed {
         return entry;
     }
 
-    /** Returns whether the stream was cancelled, so that no more requests may be sent. */
+    /** Returns whether the stream was cancelled. If so, no more requests may be sent. */
     boolean isCancelled() {
         return cancelled;
     }
@@ -105,7 +115,7 @@ final class Feed {
         return sent < plan.messages();
     }
 
-    /** Requests the first answers as the plan requires. */
+    /** Requests the first answers: all of them, one, or none until the test resumes the reader, as the plan says. */
     void askFirst(Runnable forAll, Runnable forOne) {
         switch (plan.reading()) {
             case EAGER -> forAll.run();
@@ -114,7 +124,7 @@ final class Feed {
         }
     }
 
-    /** Requests the next answer as the plan requires. Called after each answer. */
+    /** Requests the next answer if the plan says that answers are requested one by one. Called after each answer. */
     void askNext(Runnable forOne) {
         if (plan.reading() == Reading.ONE_BY_ONE) {
             SLOW.execute(forOne);
@@ -167,12 +177,12 @@ final class Feed {
         if (failure instanceof StatusException grpc) {
             return StatusCode.valueOf(grpc.getStatus().getCode().name());
         }
-        return StatusCode.CANCELLED; // the plan contains this cancellation
+        return StatusCode.CANCELLED; // this exception reports a cancellation, which the plan contains
     }
 
     // ---- checks of the test
 
-    /** Returns the error of a stream that has ended; null if it ended as planned. */
+    /** Returns what went wrong in a stream that has ended; null if the stream ended as planned. */
     @Nullable
     String wrong() {
         if (fault != null) {

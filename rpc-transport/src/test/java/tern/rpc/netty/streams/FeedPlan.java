@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The plan of one stream.
  *
  * @param way the direction of the stream
- * @param id the number of the stream on its connection; it also selects which Java method signatures client and server
+ * @param id the stream's number on its connection, which also selects the Java method signatures that client and server
  *     use
  * @param messages the number of messages
  * @param bytes the size of the largest message
@@ -34,7 +34,7 @@ record FeedPlan(
         DOWN,
         /** The client sends a stream of messages and gets one answer. */
         UP,
-        /** Client and server send a stream; the server sends each request back. */
+        /** The client and the server each send a stream; the server sends each request back. */
         BOTH
     }
 
@@ -75,7 +75,7 @@ record FeedPlan(
         return new FeedPlan(way, id, messages, bytes, failAt, reading, cancelAt, time);
     }
 
-    /** Returns the length of the text in a message. The lengths vary by up to a half. */
+    /** Returns the length of the string in a message. The lengths vary by up to a half. */
     int sizeOf(int index) {
         return Math.max(1, bytes - index * 31 % (bytes / 2 + 1));
     }
@@ -100,7 +100,7 @@ record FeedPlan(
         return (int) (amount >>> (INDEX_BITS + ID_BITS));
     }
 
-    /** Returns the total length of the texts in all messages. */
+    /** Returns the total length of the strings in all messages. */
     long totalBytes() {
         long total = 0;
         for (int i = 0; i < messages; i++) {

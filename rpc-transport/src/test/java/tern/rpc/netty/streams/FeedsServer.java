@@ -18,17 +18,17 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Implements {@link Feeds} and counts the streams that have not ended yet. */
+/** Implements {@link Feeds} and counts the streams that have not ended. */
 final class FeedsServer implements Feeds {
 
-    /** The number of streams whose service was not yet notified of the end. */
+    /** The number of running streams: streams whose service was not notified of the end. */
     private final AtomicInteger running = new AtomicInteger();
 
     int running() {
         return running.get();
     }
 
-    /** Counts the start of a stream. The returned task counts its end and may run more than once. */
+    /** Increments the number of running streams. The returned task decrements it, once even if it runs repeatedly. */
     private Runnable begun() {
         running.incrementAndGet();
         AtomicBoolean over = new AtomicBoolean();
@@ -55,7 +55,8 @@ final class FeedsServer implements Feeds {
     }
 
     /**
-     * Checks the order of the received requests and adds up their amounts. Only one thread at a time uses an instance.
+     * Checks the order of the received requests and adds up the amounts in them. Only one thread at a time uses an
+     * instance.
      */
     static final class Reader {
         private int entries;

@@ -76,12 +76,12 @@ final class FeedsSides implements AutoCloseable {
         return server.port();
     }
 
-    /** Creates a Tern client of a Tern server or a gRPC server. */
+    /** Creates a Tern client that calls a Tern server or a gRPC server. */
     TernCaller ternCaller(int port) {
         return new TernCaller(loops, codecs, port, MAX_STREAMS);
     }
 
-    /** Starts a gRPC server and creates a Tern client of it. Closing the client also closes the server. */
+    /** Starts a gRPC server and creates a Tern client that calls it. Closing the client also closes the server. */
     FeedCaller ternCallerOfGrpc(int window) {
         GrpcFeeds grpc = new GrpcFeeds(window);
         TernCaller caller = ternCaller(grpc.port());
@@ -110,8 +110,8 @@ final class FeedsSides implements AutoCloseable {
     }
 
     /**
-     * Runs all streams concurrently. Paused readers resume only after all other streams have ended, which shows that
-     * paused readers do not block other streams.
+     * Runs all streams concurrently. Paused readers resume only after all other streams have ended, so the method
+     * returns only if paused readers do not block other streams.
      */
     void run(FeedCaller caller, List<FeedPlan> plans) {
         List<Feed> all = plans.stream().map(Feed::new).toList();

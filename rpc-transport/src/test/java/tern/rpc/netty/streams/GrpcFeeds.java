@@ -24,7 +24,10 @@ final class GrpcFeeds implements AutoCloseable {
     private final ExecutorService executor = Executors.newFixedThreadPool(8);
     private final Server server;
 
-    /** @param window the initial window of streams and of connections, in bytes; for connections at least 65,535 */
+    /**
+     * @param window the initial flow-control window of streams and of connections, in bytes; for connections at least
+     *     65,535
+     */
     GrpcFeeds(int window) {
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Feeds.class.getName());
         GrpcMethods.FEEDS
@@ -57,8 +60,8 @@ final class GrpcFeeds implements AutoCloseable {
     }
 
     /**
-     * Sends each received message back while the stream is ready, and requests the next message after its answer was
-     * sent.
+     * Sends each received message back while the stream is ready. Requests the next message after it has sent the
+     * previous one.
      */
     private static final class Echo implements StreamObserver<Entry> {
 

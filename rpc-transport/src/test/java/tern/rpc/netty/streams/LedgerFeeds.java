@@ -29,7 +29,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
             return;
         }
         int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
-        // with a cancellation handler, sending after a cancellation throws no exception
+        // without a cancellation handler, sending after a cancellation would throw an exception
         caller.setOnCancelHandler(() -> {});
         for (int i = 0; i < count && !caller.isCancelled(); i++) {
             caller.onNext(plan.entry(i));
@@ -81,12 +81,12 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
                 reader -> answers.onCompleted());
     }
 
-    /** Handles one received entry. */
+    /** Receives each entry of a stream of requests. */
     interface Each {
         void read(Entry entry);
     }
 
-    /** Handles the end of the received requests. */
+    /** Receives the end of a stream of requests. */
     interface Last {
         void end(FeedsServer.Reader reader);
     }
@@ -114,7 +114,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has cancelled the call
+                // the caller has cancelled the call, so there is nothing to do
             }
 
             @Override

@@ -32,7 +32,7 @@ import tern.rpc.netty.streams.WebCaller.Form;
 @Timeout(1_800)
 class ManyStreamsTest {
 
-    /** A pair of client and server with one connection between them. */
+    /** A client and a server with one connection between them. The constants combine different implementations. */
     private enum Wire {
         TERN,
         GRPC_CLIENT,
@@ -140,8 +140,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * The unread streams together exceed the initial window of the connection. Each of them stays below the server's
-     * limit for one stream.
+     * The unread messages of all streams together exceed the connection's initial flow-control window. Each stream
+     * stays below the server's limit for one stream.
      */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
@@ -150,8 +150,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * The unread messages fill more than half of the enlarged window of the connection, but not enough to enlarge it
-     * further.
+     * The unread messages fill more than half of the connection's enlarged flow-control window, but not enough to
+     * enlarge it further.
      */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
@@ -175,8 +175,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * Returns an id that selects a method with a publisher or a Flux. A method with an observer would block a thread of
-     * client or server.
+     * Returns a stream id that selects a method with a publisher or a Flux. A method with an observer would block a
+     * thread of the client or the server.
      */
     private static int publisherId(int number) {
         return number / 2 * 4 + number % 2;
@@ -201,7 +201,10 @@ class ManyStreamsTest {
         }
     }
 
-    /** A client for which the test chooses the flow-control window of the client or of its server. */
+    /**
+     * A kind of client. The test chooses the size of the client's flow-control window, or of the window of a server
+     * that the client calls.
+     */
     private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
 
         @Override
@@ -319,8 +322,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * Chooses a reader speed at random. A stream is paused only if its messages fit into the flow-control window of
-     * {@link WebCaller}.
+     * Chooses a reader speed at random. A stream is paused only if its messages fit into the flow-control window of a
+     * bare HTTP/2 client.
      */
     private static Reading anyReading(int allBytes, Random random) {
         return switch (random.nextInt(6)) {

@@ -114,7 +114,8 @@ final class TernCaller implements FeedCaller {
         CompletableFuture<Disposable> begun = new CompletableFuture<>();
         feed.cancelledBy(() -> begun.thenAccept(call -> {
             call.dispose();
-            feed.endedIfOpen(StatusCode.CANCELLED); // the caller is not notified of its own cancellation
+            // a caller that cancels its call is not notified, so the end is recorded here
+            feed.endedIfOpen(StatusCode.CANCELLED);
         }));
         begun.complete(to.collectFlux(JdkFlowAdapter.flowPublisherToFlux(requests(feed)))
                 .subscribe(receipt -> ended(feed, receipt, null), failure -> ended(feed, null, failure)));
@@ -158,7 +159,8 @@ final class TernCaller implements FeedCaller {
             }
             requests.onCompleted();
         } catch (RpcException | IllegalStateException e) {
-            // the call has ended, and the receiver of the answers is notified of the reason
+            // the call has ended; the receiver of the answers is notified of the reason, so the exception is ignored
+            // here
         }
     }
 
@@ -203,7 +205,8 @@ final class TernCaller implements FeedCaller {
             Flow.Subscription current = Objects.requireNonNull(subscription);
             if (feed.take(entry)) {
                 current.cancel();
-                feed.ended(StatusCode.CANCELLED); // the subscriber is not notified of its own cancellation
+                // a subscriber that cancels its subscription is not notified, so the end is recorded here
+                feed.ended(StatusCode.CANCELLED);
             } else {
                 feed.askNext(() -> current.request(1));
             }
@@ -220,7 +223,10 @@ final class TernCaller implements FeedCaller {
         }
     }
 
-    /** Receives answers as an observer. While it blocks, the peer cannot send more. */
+    /**
+     * Receives answers as an observer. While the observer blocks, the peer's flow-control window fills and the peer
+     * cannot send more.
+     */
     private static final class Observing implements StreamObserver<Entry> {
 
         private final Feed feed;

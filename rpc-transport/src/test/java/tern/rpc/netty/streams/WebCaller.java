@@ -183,7 +183,7 @@ final class WebCaller implements FeedCaller {
                 .writeBytes(message);
     }
 
-    /** Sends one request, and after it was written the next one. */
+    /** Sends the next request of the stream. When it was written, sends the following request, and so on. */
     private static void sendNext(Feed feed, Http2StreamChannel stream) {
         if (!feed.hasMore()) {
             stream.writeAndFlush(new DefaultHttp2DataFrame(true));
@@ -222,8 +222,9 @@ final class WebCaller implements FeedCaller {
 
         private final Feed feed;
         private final ByteBuf unread = Unpooled.buffer();
-        private @Nullable StatusCode end; // the status that the answer contained; null until it has arrived
-        private boolean whole; // true if the whole body is one text that contains the failure
+        private @Nullable StatusCode end; // the status of the call; null until it has arrived
+        // true if the HTTP status is an error status; the body is then one document that describes the failure
+        private boolean whole;
         private int taken;
 
         Exchange(Feed feed) {
@@ -263,7 +264,7 @@ final class WebCaller implements FeedCaller {
             }
         }
 
-        /** Decodes all messages that have arrived completely. */
+        /** Decodes all messages of the body that have arrived completely. */
         private void takeApart(Channel stream) throws InvalidProtocolBufferException {
             if (form == Form.EVENTS) {
                 takeEvents(stream);
@@ -363,8 +364,8 @@ final class WebCaller implements FeedCaller {
         }
 
         /**
-         * Handles a reset. An answer that ends before a reset with NO_ERROR is valid (RFC 9113, 8.1), but Netty would
-         * drop it if it were not read now.
+         * Handles a reset. An answer that ends before a reset with NO_ERROR is valid (RFC 9113, 8.1). It must be read
+         * immediately, because Netty would drop it.
          */
         private void reset(Channel stream, long error) {
             if (error == Http2Error.NO_ERROR.code()) {

@@ -123,7 +123,8 @@ class AllowedHostsTest {
                 WebRequest.of("GET", "/nowhere"),
             }) {
                 try (WebClient client = version.connect(port)) {
-                    WebAnswer answer = client.send(request); // the client resolves this host name to localhost
+                    // the clients of this test send the host name localhost, which is not allowed
+                    WebAnswer answer = client.send(request);
 
                     assertThat(answer.status()).as(request.toString()).isEqualTo(421);
                     assertThat(answer.text()).contains("rpc.server.allowed-hosts");

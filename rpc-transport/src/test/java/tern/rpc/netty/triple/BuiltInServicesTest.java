@@ -292,7 +292,7 @@ class BuiltInServicesTest {
         }
     }
 
-    /** Requests the file that describes the method by reflection, as a command-line tool does. */
+    /** Requests the description of the method from the reflection service, as a command-line tool does. */
     private MethodDescriptor described(String service, String method) throws Exception {
         try (Conversation conversation = new Conversation(peer.channel())) {
             return conversation
@@ -325,7 +325,7 @@ class BuiltInServicesTest {
                 .build();
     }
 
-    /** One call of the reflection service. */
+    /** A bidirectional call of the reflection service. */
     private static final class Conversation implements AutoCloseable {
         private final BlockingQueue<ServerReflectionResponse> answers = new LinkedBlockingQueue<>();
         private final Queueing<ServerReflectionResponse> end = new Queueing<>(answers);

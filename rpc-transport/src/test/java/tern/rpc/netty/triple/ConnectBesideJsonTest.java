@@ -20,7 +20,7 @@ import tern.rpc.netty.triple.WebClient.Version;
 @Timeout(120)
 class ConnectBesideJsonTest {
 
-    /** A request as a Connect call and as a plain JSON call, with the expected answers. */
+    /** A request that is sent once as a Connect call and once as a plain JSON call, with the expected answers. */
     private record Row(
             String name,
             WebRequest connect,

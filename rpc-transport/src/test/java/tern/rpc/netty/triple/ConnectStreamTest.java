@@ -96,7 +96,8 @@ class ConnectStreamTest {
     }
 
     /**
-     * Depending on timing, the method answers before or after it has read all requests. The status must be the same.
+     * Depending on timing, the method sends its answer before or after it has read all requests. The status must be the
+     * same in both cases.
      */
     @ParameterizedTest
     @ValueSource(strings = {"shoutLater", "shoutAll"})
@@ -122,8 +123,8 @@ class ConnectStreamTest {
     }
 
     /**
-     * Over HTTP/1.1, the client reads the answer only after it has sent the whole request, so client and server would
-     * wait for each other.
+     * Over HTTP/1.1, the client reads the answer only after it has sent the whole request. Without the refusal, client
+     * and server would wait for each other.
      */
     @Test
     void answerInTheMiddleOfARequestNeedsHttp2() {

@@ -25,7 +25,7 @@ class ControlFramesTest {
     private static final String WORDS = "/" + Words.class.getName() + "/";
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
-    /** Slightly less than the maximum size of a message, in bytes. */
+    /** Size of a message in bytes, slightly below the maximum. */
     private static final int LARGE = 8_380_000;
 
     private static final int FRAME_BYTES = 16 << 10;
@@ -100,7 +100,7 @@ class ControlFramesTest {
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
             byte[] message = StringValue.of("x".repeat(LARGE)).toByteArray();
             byte[] framed = Http2Script.framed(0, message);
-            // reads the server's acknowledgements, so that they do not block the server
+            // this thread reads the server's acknowledgements, because unread bytes would block the server
             Thread reader = new Thread(() -> wire.answer(1));
             wire.request(1, WORDS + "write", false);
             reader.start();
@@ -128,10 +128,12 @@ class ControlFramesTest {
                             true,
                             0,
                             StringValue.of(String.valueOf(LARGE / 5)).toByteArray());
-                    // this is the number of bytes that the windows permit
+                    // 65,535 bytes are all that the initial flow-control windows permit
                     wire.readUntil(() -> wire.begun(1).data.size() == 65_535);
                     for (int i = 0; i < 3_000; i++) {
-                        wire.openWindow(1, 1); // enlarges only the window of the stream, so no data can be sent
+                        // this frame enlarges only the stream's flow-control window, so the server can still send no
+                        // data
+                        wire.openWindow(1, 1);
                     }
                 },
                 ENHANCE_YOUR_CALM);

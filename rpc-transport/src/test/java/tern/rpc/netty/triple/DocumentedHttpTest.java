@@ -33,7 +33,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Runs the examples of docs/http.md and compares the results with the page. */
+/** Runs the examples in docs/http.md and compares their output with the page. */
 @Timeout(60)
 class DocumentedHttpTest {
 
@@ -44,7 +44,7 @@ class DocumentedHttpTest {
     private static final TripleSides SIDES = new TripleSides();
     private static RpcServer server;
 
-    /** Implements the example service with one order. */
+    /** Implements the service of the example. It knows one order. */
     private static final class Orders implements OrderService {
 
         @Override
@@ -115,7 +115,7 @@ class DocumentedHttpTest {
                                 .isEqualTo(shown.getValue().strip())));
     }
 
-    /** Executes a curl command that uses only the options which occur on the page. */
+    /** Executes a curl command. Supports only the options that occur on the page. */
     private static String run(String curl) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>();
         Matcher word = WORD.matcher(curl);
@@ -135,7 +135,7 @@ class DocumentedHttpTest {
                     request.header(header[0], header[1]);
                 }
                 case "-N" -> {
-                    // the option only changes when curl prints its output, which is irrelevant here
+                    // this option only changes when curl prints its output, so the test ignores it
                 }
                 default ->
                     request.uri(URI.create(

@@ -80,8 +80,8 @@ class FailingCallsTest {
     private static final int THREADS = 2;
 
     /**
-     * Matches the names of the threads that run the service and send its answers. The names of client threads do not
-     * match.
+     * Matches the names of the threads on which the service runs and its answers are sent. No client thread has a name
+     * that matches.
      */
     private static final Pattern SERVER = Pattern.compile("(rpc-worker|later).*");
 
@@ -289,7 +289,7 @@ class FailingCallsTest {
         }
     }
 
-    /** A server, with one client for each protocol. */
+    /** A server and its clients, one for each protocol. */
     private final class Sides {
 
         final Meters meters = new Meters();
@@ -356,7 +356,7 @@ class FailingCallsTest {
                     .on(proxy);
         }
 
-        /** @return the name in the answer, or the exception of the call */
+        /** @return the name in the answer; if the call fails, the exception */
         Object call(Wire wire, boolean async) {
             return wire.isRpc() ? callProxy(wire, async) : callWeb(wire, async);
         }
@@ -457,7 +457,8 @@ class FailingCallsTest {
                     continue;
                 }
                 for (Kind kind : Kind.values()) {
-                    // the JDK's futures rethrow an exception with this kind of message
+                    // the JDK's futures convert an exception from a callback to a string, which fails for this kind, so
+                    // it is left out
                     if (step != Step.CLIENT_CALLBACK || kind != Kind.UNREADABLE) {
                         rows.add(Arguments.of(wire, step, kind));
                     }

@@ -137,8 +137,8 @@ class FailingStreamsTest {
         }
 
         /**
-         * Returns whether the failing step belongs to the receiver of the answers. That receiver may then not be
-         * notified of the end of the stream.
+         * Returns whether the receiver of the answers fails at this step. Such a receiver need not be notified that the
+         * stream has ended.
          */
         boolean isOfReceiver() {
             return this == CLIENT_ON_SUBSCRIBE
@@ -299,7 +299,7 @@ class FailingStreamsTest {
         }
     }
 
-    /** The methods of the service, each with code that calls it. */
+    /** The methods of the service. Each constant contains the code that calls its method. */
     enum Way {
         BOTH {
             @Override
@@ -311,7 +311,7 @@ class FailingStreamsTest {
                     requests.onNext(Part.of("b"));
                     requests.onCompleted();
                 } catch (Throwable overOrPlanted) {
-                    // the receiver of the answers is notified of the failure
+                    // the receiver of the answers is notified of the same failure, so it is ignored here
                 }
                 return taker.end;
             }

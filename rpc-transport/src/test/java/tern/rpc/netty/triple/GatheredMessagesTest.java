@@ -74,7 +74,7 @@ class GatheredMessagesTest {
         while (all.readableBytes() >= Http2Frames.HEAD_BYTES) {
             int length = all.readUnsignedMedium();
             if (length > all.readableBytes()) {
-                return frames; // skips the connection preface
+                return frames; // the bytes are the connection preface, which contains no frame
             }
             int type = all.readByte();
             all.skipBytes(1);
@@ -121,7 +121,8 @@ class GatheredMessagesTest {
         add("abcdef");
         ChannelFuture first = write();
         add("g");
-        // queued to preserve the order, although the window has room for its single byte
+        // this byte waits behind the first message to preserve the order, although the flow-control window has room for
+        // it
         ChannelFuture second = write();
         codec.flush(context);
 

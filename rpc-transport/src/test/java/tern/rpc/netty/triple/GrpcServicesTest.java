@@ -262,7 +262,7 @@ class GrpcServicesTest {
         assertThat(metadata.get(TOKEN)).containsExactly(1, 2, 0xff);
     }
 
-    /** A call that returns the headers of the request as headers and as trailers of the answer. */
+    /** Wraps a server call. Copies the headers of the request to the headers and the trailers of the answer. */
     private static final class Mirroring<Q, A> extends io.grpc.ForwardingServerCall.SimpleForwardingServerCall<Q, A> {
         private final Metadata received;
 
@@ -443,7 +443,10 @@ class GrpcServicesTest {
         calling.join();
     }
 
-    /** Records the two ways in which a method learns that its caller has cancelled: a handler and the context. */
+    /**
+     * Waits until a method has learned in both ways that its caller has cancelled: through a handler and through the
+     * context.
+     */
     private static final class Cancelled {
         final CountDownLatch begun = new CountDownLatch(1);
         private final CompletableFuture<Void> handler = new CompletableFuture<>();
@@ -723,17 +726,17 @@ class GrpcServicesTest {
     private static class Ignored<T> implements StreamObserver<T> {
         @Override
         public void onNext(T value) {
-            // ignores the message
+            // this observer ignores messages
         }
 
         @Override
         public void onError(Throwable failure) {
-            // the caller has cancelled the call
+            // the caller has cancelled the call, so a failure is expected
         }
 
         @Override
         public void onCompleted() {
-            // there is nothing to do
+            // this observer ignores the end
         }
     }
 
@@ -772,7 +775,7 @@ class GrpcServicesTest {
         }
     }
 
-    /** Requests one answer and no further answers until the test calls {@code takeAll()}. */
+    /** Requests one answer at first, and all further answers when the test calls {@code takeAll()}. */
     private static final class Slow<Q, A> implements ClientResponseObserver<Q, A> {
         private final List<A> received = new ArrayList<>();
         private final CompletableFuture<List<A>> end = new CompletableFuture<>();

@@ -59,7 +59,7 @@ class GrpcWebTest {
         return answer;
     }
 
-    /** Returns the contents of the messages in a body, and checks the trailers at its end. */
+    /** Returns the payloads of the messages in a body, and checks the trailers at the end of the body. */
     private static List<String> messages(byte[] body) {
         List<TestFrame> frames = TestFrame.parse(body);
         assertThat(frames.get(frames.size() - 1).flags()).isEqualTo(TRAILERS);

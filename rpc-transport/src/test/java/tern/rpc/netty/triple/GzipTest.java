@@ -95,7 +95,7 @@ class GzipTest {
         byte[] plain = compressed("hello".getBytes(UTF_8));
         ByteArrayOutputStream rich = new ByteArrayOutputStream();
         rich.write(plain, 0, 3);
-        rich.write(0x1E); // sets the flags for extra field, name, comment and header checksum
+        rich.write(0x1E); // the flags say that the header has an extra field, a name, a comment and a checksum
         rich.write(plain, 4, 6);
         rich.writeBytes(new byte[] {2, 0, 9, 9, 'n', 0, 'c', 0, 1, 1});
         rich.write(plain, 10, plain.length - 10);

@@ -35,7 +35,7 @@ class HeaderTableTest {
         ByteBuf third = encoded(request("/a.Service/call", "3"));
 
         assertThat(second.readableBytes()).isGreaterThan(60);
-        assertThat(third.readableBytes()).isLessThan(16); // the block contains the value of the timeout as text
+        assertThat(third.readableBytes()).isLessThan(16); // the block still contains the timeout's value as a literal
     }
 
     @Test
@@ -52,7 +52,7 @@ class HeaderTableTest {
     @Test
     void morePathsThanTheTableHoldsAllArrive() throws Exception {
         Random random = new Random(7);
-        for (int i = 0; i < 30_000; i++) { // the paths fill the table several times
+        for (int i = 0; i < 30_000; i++) { // so many different paths fill the table several times
             Http2Headers sent = request("/a.long.name.of.a.Service/call" + random.nextInt(200), "1");
 
             assertThat(decoded(encoded(sent))).isEqualTo(sent);

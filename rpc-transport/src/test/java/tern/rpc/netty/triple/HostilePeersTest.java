@@ -36,8 +36,8 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 
 /**
- * Tests over sockets that the server disconnects attackers that use HTTP/2, refuses decompression bombs, and serves
- * honest clients that cancel calls (figures R2, R6 and R7 of docs/figures/promises.md).
+ * Checks figures R2, R6 and R7 of docs/figures/promises.md over sockets: attackers that use HTTP/2 are disconnected,
+ * decompression bombs are refused, and honest clients that cancel calls are served.
  */
 @Timeout(1_200)
 class HostilePeersTest {
@@ -46,17 +46,17 @@ class HostilePeersTest {
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
     /**
-     * The server must disconnect an attacker after at most this number of frames. Every limit of the server is below
-     * this number.
+     * The server must disconnect an attacker before the attacker has sent more than this number of frames. Every limit
+     * of the server is lower.
      */
     private static final int MAX_FRAMES = 3_000;
 
-    /** Maximum number of concurrent calls of the honest client. It is half of the server's limit. */
+    /** Maximum number of concurrent calls that the honest client makes. It is half of the server's limit. */
     private static final int MAX_OPEN = 512;
 
     /**
-     * Sends the attack's frame with the given number. The connection is open, and a request on stream 1 waits for its
-     * body.
+     * Sends one frame of an attack. When the attack begins, the connection is open and a request on stream 1 waits for
+     * its body.
      */
     private interface Attack {
         void frame(Http2Wire wire, int number);
@@ -98,7 +98,8 @@ class HostilePeersTest {
 
     private static void call(Http2Wire wire, int stream, String method, byte[] wrapper) {
         wire.request(stream, GREET + method, false);
-        for (int done = 0; done < wrapper.length + 5; ) { // splits the message into frames of a permitted size
+        // The loop splits the message into frames of a permitted size.
+        for (int done = 0; done < wrapper.length + 5; ) {
             byte[] framed = Http2Script.framed(0, wrapper);
             int length = Math.min(16 << 10, framed.length - done);
             boolean last = done + length == framed.length;
@@ -183,7 +184,7 @@ class HostilePeersTest {
                     wire.send(bytes, sent, Math.min(PIECE_BYTES, bytes.length - sent));
                 }
             } catch (UncheckedIOException closed) {
-                // frames that the server sent before the close can still be read
+                // the server has closed the connection, but the frames that it sent before can still be read
             }
             return wire.endOfConnection();
         }
@@ -202,10 +203,11 @@ class HostilePeersTest {
                 out.write(bytes, sent, Math.min(PIECE_BYTES, bytes.length - sent));
             }
             while (socket.getInputStream().read(answer) >= 0) {
-                // reads until the server closes the connection
+                // The loop reads until the server closes the connection.
             }
         } catch (IOException over) {
-            // the server closed with unread bytes, or sent nothing within the timeout; the measured time shows which
+            // either the server closed the connection with unread bytes, or it sent nothing until the timeout; the
+            // caller tells them apart by the measured time
         }
     }
 
@@ -255,7 +257,7 @@ class HostilePeersTest {
         }
     }
 
-    /** Enlarges the windows for answers of any size, because this client sends no window updates later. */
+    /** Enlarges the flow-control windows to 1 GiB, because this client sends no window updates later. */
     private static void openWindows(Http2Wire wire) {
         wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
         wire.frame(Http2Script.WINDOW_UPDATE, 0, 0, Http2Script.fourBytes(1 << 30));
@@ -279,9 +281,8 @@ class HostilePeersTest {
     }
 
     /**
-     * Figure R6: measures the time until the server disconnects an attacker.
-     * {@code -Dtern.flooders=50 -Dtern.flood-seconds=60} starts 50 concurrent attackers, which reconnect for 60
-     * seconds.
+     * Checks figure R6 of docs/figures/promises.md: measures the time until the server disconnects an attacker. {@code
+     * -Dtern.flooders=50 -Dtern.flood-seconds=60} starts 50 concurrent attackers, which reconnect for 60 seconds.
      */
     @Test
     @Tag("figures")
@@ -320,7 +321,7 @@ class HostilePeersTest {
         assertThat(worst).isLessThanOrEqualTo(TimeUnit.SECONDS.toNanos(1));
     }
 
-    /** Figure R7: makes 2,000 calls per second and cancels every fiftieth call. */
+    /** Checks figure R7 of docs/figures/promises.md: makes 2,000 calls per second and cancels every fiftieth call. */
     @Test
     @Tag("figures")
     void honestCancellerIsNotCut() {
@@ -343,7 +344,8 @@ class HostilePeersTest {
                 LockSupport.parkNanos(due - System.nanoTime());
                 int begun = calls - cancelled;
                 while (begun - wire.finished() > MAX_OPEN && !ended.get()) {
-                    LockSupport.parkNanos(100_000); // an honest client does not exceed the server's limit of streams
+                    // an honest client waits, so that it does not exceed the server's limit for concurrent streams
+                    LockSupport.parkNanos(100_000);
                 }
                 int id = 1 + 2 * calls;
                 wire.request(id, GREET + "echo", false);

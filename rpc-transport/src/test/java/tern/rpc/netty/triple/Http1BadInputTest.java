@@ -168,7 +168,7 @@ class Http1BadInputTest {
         try (RawSocket socket = RawSocket.connect(server.port())) {
             assertServed(socket);
 
-            // the next bytes look like the end of a chunked body
+            // The next bytes of the request look like the end of a chunked body.
             send(socket, head + "0\r\n\r\n" + SMUGGLED + SMUGGLED);
 
             assertRefused(socket, status);

@@ -65,7 +65,10 @@ class Http1CallerTest {
         loops.close();
     }
 
-    /** Creates a client. Its first connection, which belongs to an event loop, is already open. */
+    /**
+     * Creates a client whose first connection is already open. An event loop, not a blocking caller, owns this
+     * connection.
+     */
     private Notes notes(int mostConnections) {
         ClientTransportSettings settings = new ClientTransportSettings(
                 "shop",
@@ -99,7 +102,7 @@ class Http1CallerTest {
         return connections.get(0);
     }
 
-    /** Makes a call on its own thread. */
+    /** A thread that makes one call. */
     private static final class Caller {
 
         private final FutureTask<String> call;
@@ -145,7 +148,7 @@ class Http1CallerTest {
         return socket;
     }
 
-    /** Blocks until an idle connection is so old that it is checked before it is used. */
+    /** Waits until an idle connection is so old that the client checks it before it uses it. */
     private static void becomesOld() {
         long began = System.nanoTime();
         BooleanSupplier old = () -> System.nanoTime() - began > TimeUnit.MILLISECONDS.toNanos(20);
@@ -413,7 +416,7 @@ class Http1CallerTest {
 
     @Test
     void idleConnectionsOfOneKindAreClosedForTheOther() throws Exception {
-        Notes notes = notes(1); // an event loop owns the only connection
+        Notes notes = notes(1); // the limit is one connection, which an event loop owns
 
         RawSocket callers = answered(notes);
         CompletableFuture<String> later = notes.later("x");

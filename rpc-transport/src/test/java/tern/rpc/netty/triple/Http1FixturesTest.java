@@ -39,7 +39,10 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(120)
 class Http1FixturesTest {
 
-    /** Compares Tern's answers with the captured answers. There are two answers if the first is an interim answer. */
+    /**
+     * Compares Tern's answers to one request with the captured answers. There are two answers if the first is an
+     * interim answer (1xx).
+     */
     private interface Expectation {
         void check(List<Answer> ours, List<Answer> captured);
     }
@@ -59,8 +62,7 @@ class Http1FixturesTest {
         sameError("accept-foo accept-xml checked health-json no-method no-service openapi openapi2 overload-sig"
                 + " overload-sig2 pb-fail root");
 
-        // Requests with GET, or with a body that is not JSON. The server of these requests has the required features
-        // enabled.
+        // These requests use GET, or have a body that is not JSON. Their server has the required features enabled.
         marked("HEAD ext-json form-params get-json-param get-nul get-query-params get-query-pojo text-plain");
 
         ours("4.4: a text is no page", "accept-browser", value("\"x\""));
@@ -115,7 +117,8 @@ class Http1FixturesTest {
         for (String name : List.of("connection", "content-length", "transfer-encoding", "cache-control", "allow")) {
             assertThat(ours.header(name)).as(name).isEqualTo(captured.header(name));
         }
-        assertThat(ours.head()).doesNotContainKey("alt-svc"); // docs/wire-protocol.md 4.3 describes the header
+        // Tern does not send this header (docs/wire-protocol.md 4.3).
+        assertThat(ours.head()).doesNotContainKey("alt-svc");
     }
 
     private static void marked(String names) {
@@ -123,7 +126,7 @@ class Http1FixturesTest {
         MARKED.addAll(List.of(names.split(" ")));
     }
 
-    /** Expects the captured status, and for the statuses 500 and 403 also the captured message. */
+    /** Expects the captured status. For the statuses 500 and 403, also expects the captured message. */
     private static void sameError(String names) {
         each(names, (ours, captured) -> {
             int status = captured.get(0).status();

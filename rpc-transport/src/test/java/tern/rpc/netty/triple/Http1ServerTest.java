@@ -38,13 +38,13 @@ class Http1ServerTest {
         /** Returns its argument. */
         String tell(String text);
 
-        /** Returns when the test releases the method. */
+        /** Blocks until the test lets the method return. */
         String hold(String text);
 
-        /** Returns a text with the given number of letters. */
+        /** Returns a string of the given length. */
         String letters(int count);
 
-        /** Sends the given number of texts with a thousand letters each. */
+        /** Sends the given number of strings of a thousand letters each. */
         void stream(int count, StreamObserver<String> out);
     }
 
@@ -163,7 +163,7 @@ class Http1ServerTest {
         }
     }
 
-    /** The buffers of the sockets have room for a few of the answers, but not for 200. */
+    /** The socket buffers have room for a few of the answers, but not for 200. */
     @Test
     void peerThatDoesNotReadItsAnswersHasNoMoreMade() {
         int requests = 200;
@@ -239,7 +239,8 @@ class Http1ServerTest {
     void refusalLeavesTheConnectionOpenWhereTheRestOfTheRequestIsShort() {
         try (RawSocket socket = RawSocket.connect(serve().port())) {
             String refused = post("nothing", "\"" + "x".repeat(50_000) + '"');
-            send(socket, refused.substring(0, 200)); // the server answers before the rest of the request arrives
+            // the server sends the refusal before the rest of the request arrives
+            send(socket, refused.substring(0, 200));
             Answer answer = Http1Wire.read(socket);
             assertThat(answer.status()).isEqualTo(404);
             assertThat(answer.header("connection")).isEmpty();
@@ -271,7 +272,7 @@ class Http1ServerTest {
             send(busy, post("hold", "\"busy\""));
             begun(begun);
             begun(begun);
-            // drain() applies to both connections, and the connection with a running call continues
+            // the short drain time ends while a call is running; both connections and the call continue
             server.drain(Duration.ofMillis(1));
             assertThat(isRefused(server.port())).isTrue();
 
@@ -335,7 +336,8 @@ class Http1ServerTest {
             assertThat(answer.body()).hasSize(limit);
             begun.clear();
 
-            send(socket, post("tell", text + ' ').substring(0, 1_000)); // the headers announce a body that is too large
+            // the headers announce a body above the limit, so the server needs no more bytes to refuse it
+            send(socket, post("tell", text + ' ').substring(0, 1_000));
             assertTooLarge(socket, limit);
         }
         assertThat(begun).isEmpty();
@@ -347,7 +349,7 @@ class Http1ServerTest {
             send(socket, "POST /test.Desk/tell HTTP/1.1\r\n" + HOST + "Transfer-Encoding: chunked\r\n\r\n");
             send(socket, "1\r\n\"\r\n" + ("400\r\n" + "x".repeat(1_024) + "\r\n").repeat(LIMIT / 1_024 + 1));
 
-            // the server answers although the body has not ended
+            // the server sends the answer although the body has not ended
             assertTooLarge(socket, LIMIT);
         }
         assertThat(begun).isEmpty();
@@ -455,7 +457,7 @@ class Http1ServerTest {
         }
 
         assertThat(begun(cancelled)).isEqualTo("lost");
-        letGo.countDown(); // the method returns after the client has disconnected
+        letGo.countDown(); // the method returns only after the client has disconnected
         Await.until("its connection is gone", () -> server.connections() == 0);
         assertThat(begun).isEmpty();
     }

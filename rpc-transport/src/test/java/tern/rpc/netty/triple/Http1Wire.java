@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import tern.rpc.netty.peer.RawSocket;
 
-/** Parses HTTP/1.1 answers without a library, because a library could hide errors. */
+/** Parses HTTP/1.1 answers without an HTTP library, because a library could hide errors. */
 final class Http1Wire {
 
     /** A source of bytes. */

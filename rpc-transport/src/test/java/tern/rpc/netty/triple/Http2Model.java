@@ -41,12 +41,12 @@ final class Http2Model {
     private static final long MAX_WINDOW = Integer.MAX_VALUE;
 
     /**
-     * With at least this number of consecutive empty DATA frames, or with more than this number of pings, the server
-     * may close the connection because of a flood.
+     * The server may close the connection if a client sends at least this number of consecutive empty DATA frames, or
+     * more than this number of pings.
      */
     private static final int FEW = 3;
 
-    /** The content of a header block, which the test knows because it wrote the block. */
+    /** The content of a header block. The test knows the content because it wrote the block. */
     enum Block {
         REQUEST,
         TRAILERS,
@@ -58,7 +58,7 @@ final class Http2Model {
     private static final class Stream {
         private boolean peerEnded;
         private boolean peerReset;
-        private boolean faulty; // true if the peer violated a rule on this stream
+        private boolean faulty; // true if the client violated a rule on this stream
         private boolean begun; // true if the server has sent headers on the stream
         private boolean ended;
         private boolean reset;
@@ -82,14 +82,14 @@ final class Http2Model {
     // the stream whose header block the client continues in CONTINUATION frames; 0 if there is none
     private int blockOf;
     private @Nullable Block block;
-    private boolean blockEnds; // whether the header block that is being sent ends its stream
+    private boolean blockEnds; // true if the client's current header block ends its stream
 
     // the stream whose header block the server continues in CONTINUATION frames; 0 if there is none
     private int answerOf;
     private boolean answerEnds;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
 
-    // the error codes with which the server may reset the stream of the last frame
+    // the error codes with which the server may reset the stream of the client's last frame
     private final Set<Integer> resets = new HashSet<>();
     private final Set<Integer> goAways = new HashSet<>();
     private boolean mustFail;
@@ -169,7 +169,8 @@ final class Http2Model {
      */
     private void late(Stream over) {
         if (over.reset) {
-            resets.add(STREAM_CLOSED); // also allowed if the frame was sent before the server's reset arrived
+            // this code is also allowed if the client sent the frame before the server's reset arrived
+            resets.add(STREAM_CLOSED);
         } else {
             streamError(STREAM_CLOSED);
             goAways.add(STREAM_CLOSED);
@@ -189,7 +190,7 @@ final class Http2Model {
             connectionError(PROTOCOL_ERROR);
             goAways.add(FRAME_SIZE_ERROR);
             if (frame.stream() != 0 && frame.stream() < newest) {
-                goAways.add(STREAM_CLOSED); // streams with skipped ids are closed
+                goAways.add(STREAM_CLOSED); // a stream whose id was skipped is closed
                 resets.add(STREAM_CLOSED);
             }
         } else if ((frame.flags() & PADDED) != 0 && frame.payload().length == 0) {
@@ -219,7 +220,8 @@ final class Http2Model {
             if ((frame.flags() & Http2Script.END_HEADERS) != 0) {
                 endOfBlock();
             } else if (blockOf % 2 == 0) {
-                goAways.add(PROTOCOL_ERROR); // the server may send the GOAWAY at once or at the end of the header block
+                // the server may send the GOAWAY at once, or only at the end of the header block
+                goAways.add(PROTOCOL_ERROR);
             }
         }
     }
@@ -401,7 +403,7 @@ final class Http2Model {
         }
     }
 
-    /** Records a frame that the server has sent. */
+    /** Checks a frame that the server has sent, and updates the model. */
     void came(Frame frame) {
         check(goAway == null, "nothing comes after GOAWAY", frame);
         check(frame.payload().length <= MAX_FRAME, "no frame is too large", frame);
@@ -533,7 +535,10 @@ final class Http2Model {
         }
     }
 
-    /** Returns a frame that enlarges a window for the answers of the tests; null if all windows are large enough. */
+    /**
+     * Returns a frame that enlarges a flow-control window which is too small for the answers of the tests; null if all
+     * windows are large enough.
+     */
     @Nullable
     Frame nextCredit() {
         if (window < 1_000) {
@@ -553,8 +558,8 @@ final class Http2Model {
     }
 
     /**
-     * Checks that the server has ended each complete request exactly once. The connection must be open, and its windows
-     * must have room for all answers.
+     * Checks that the server has ended each complete request exactly once. Must be called with an open connection whose
+     * flow-control windows have room for all answers.
      */
     void finished() {
         streams.forEach((id, on) -> {

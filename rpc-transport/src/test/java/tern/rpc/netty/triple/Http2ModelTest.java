@@ -121,7 +121,8 @@ class Http2ModelTest {
     }
 
     /**
-     * The server resets each of these streams. These resets must be limited like the resets of a rapid reset attack.
+     * The server resets each of these streams. It must count these resets towards the limit against rapid-reset
+     * attacks.
      */
     @Test
     void floodOfMalformedHeadersEndsTheConnection() {
@@ -167,11 +168,12 @@ class Http2ModelTest {
         private final Random random;
         private final Http2Model model = new Http2Model();
         private final List<Frame> frames = new ArrayList<>();
-        private byte[] rest = {}; // the rest of a header block that continues in CONTINUATION frames
-        private int remembered; // number of fields that the server's dynamic table contains
-        private final boolean calm; // true if the sequence violates only rules for streams, not for the connection
+        private byte[] rest = {}; // the part of a header block that is still to be sent in CONTINUATION frames
+        private int remembered; // number of fields that the test has added to the server's dynamic table
+        // true if the sequence violates only rules whose violation ends the stream, not the connection
+        private final boolean calm;
 
-        /** @param wire modifies the frames of the server before the model sees them */
+        /** @param wire modifies the server's frames before the model checks them */
         Sequence(long seed, UnaryOperator<List<Frame>> wire) {
             this.seed = seed;
             this.wire = wire;
@@ -283,7 +285,11 @@ class Http2ModelTest {
 
         private static final int MAX_FRAME_BYTES = 16 << 10;
 
-        /** Returns random bytes, usually of the right length and sometimes of a wrong length. */
+        /**
+         * Returns random bytes, usually as many as the parameter says and sometimes another number.
+         *
+         * @param right the valid length
+         */
         private byte[] length(int right) {
             byte[] bytes = new byte[calm || !oneIn(8) ? right : random.nextInt(2 * right)];
             random.nextBytes(bytes);
@@ -360,7 +366,7 @@ class Http2ModelTest {
                             .putInt(-1 >>> random.nextInt(16))
                             .array();
                 default -> {
-                    // the message stays valid
+                    // in the other cases, the message stays valid
                 }
             }
             int flags = oneIn(3) ? 0 : Http2Script.END_STREAM;
@@ -373,7 +379,8 @@ class Http2ModelTest {
 
         private void priority(EmbeddedServer.Peer peer) {
             byte[] bytes = length(5);
-            Arrays.fill(bytes, 0, Math.min(4, bytes.length), (byte) 0); // the stream depends on no other stream
+            // the frame says that the stream depends on no other stream
+            Arrays.fill(bytes, 0, Math.min(4, bytes.length), (byte) 0);
             send(peer, new Frame(Http2Model.PRIORITY, 0, anyStream(), bytes), null);
         }
 

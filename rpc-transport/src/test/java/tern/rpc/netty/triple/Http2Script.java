@@ -68,7 +68,7 @@ final class Http2Script implements AutoCloseable {
         }
     }
 
-    /** The headers and the data that were received on one stream. */
+    /** The headers and data that the client has sent on one stream. */
     static final class Request {
         final int stream;
         final Http2Headers headers;
@@ -118,7 +118,7 @@ final class Http2Script implements AutoCloseable {
         return bytes.array();
     }
 
-    /** Splits captured bytes into frames. Splits DATA frames further into frames of the size that Tern permits. */
+    /** Splits captured bytes into frames. DATA frames that are larger than Tern permits become several frames. */
     static List<Frame> frames(byte[] captured) {
         List<Frame> frames = new ArrayList<>();
         ByteBuffer bytes = ByteBuffer.wrap(captured);
@@ -137,7 +137,7 @@ final class Http2Script implements AutoCloseable {
         return frames;
     }
 
-    /** Returns the only request in captured frames. */
+    /** Returns the only request that the captured frames contain. */
     static Request request(List<Frame> frames) {
         Request request = null;
         for (Frame frame : frames) {
@@ -195,7 +195,7 @@ final class Http2Script implements AutoCloseable {
         return begun.remove(frame.stream());
     }
 
-    /** Reads the headers of the next request. */
+    /** Reads frames until the headers of the next request have arrived. */
     Request begun() {
         return begun.get(next(HEADERS).stream());
     }
@@ -262,7 +262,7 @@ final class Http2Script implements AutoCloseable {
         end(stream, "grpc-status", "0");
     }
 
-    /** Returns a message with its flags and length in front. */
+    /** Returns the message with its prefix: one byte of flags and four bytes of length. */
     static byte[] framed(int flags, byte[] message) {
         return ByteBuffer.allocate(5 + message.length)
                 .put((byte) flags)

@@ -49,7 +49,7 @@ class Http2ServerTest {
         return sides.serve(limits -> limits, settings -> {});
     }
 
-    /** Returns Triple's wrapper with one text as argument, as in the captured calls. */
+    /** Returns a wrapper message of Triple with one string as argument, as in the captured calls. */
     private static byte[] hello(String text) {
         OutputBuffer out = new OutputBuffer();
         ProtoWriter.text(out, 1, "hessian4");
@@ -93,7 +93,10 @@ class Http2ServerTest {
                 ENHANCE_YOUR_CALM);
     }
 
-    /** Tests calls whose timeout has passed. If the server reads late, it reads the request and the reset together. */
+    /**
+     * Tests clients that reset streams because the timeout of the call has passed. A server that reads late reads the
+     * request and the reset together.
+     */
     @Test
     void resetsOfCallsWithShortTimeLimitsDoNotEndTheConnection() {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
@@ -151,7 +154,7 @@ class Http2ServerTest {
                 wire.message(1 + 2 * i, true, 0, HELLO);
             }
             for (int i = 0; i < calls; i++) {
-                wire.begun(1 + 2 * i); // headers need no flow-control window
+                wire.begun(1 + 2 * i); // waits only for the headers, which need no flow-control window
             }
             int bytes = 0;
             for (int i = 0; i < calls; i++) {
@@ -307,7 +310,7 @@ class Http2ServerTest {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
             call(wire, 1);
-            wire.begun(1); // headers need no flow-control window
+            wire.begun(1); // waits only for the headers, which need no flow-control window
             wire.frame(Http2Wire.RST_STREAM, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 65_535));
             call(wire, 3);
@@ -318,8 +321,8 @@ class Http2ServerTest {
     }
 
     /**
-     * The bytes of the refused streams exceed the window of the connection, so the server must return them to the
-     * window.
+     * The bytes of the refused streams exceed the connection's flow-control window, so the server must return them to
+     * the window.
      */
     @Test
     void streamsBeyondTheLimitAreRefusedOneByOne() {
@@ -519,7 +522,7 @@ class Http2ServerTest {
 
             wire.leaveAbruptly();
 
-            cancelled.await(); // the method is notified after the exception has occurred
+            cancelled.await(); // the method is cancelled only after the exception has occurred
             assertThat(log.lines()).isEmpty();
         }
     }

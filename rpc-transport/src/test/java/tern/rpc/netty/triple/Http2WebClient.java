@@ -126,7 +126,8 @@ final class Http2WebClient implements WebClient {
     /** Receives the answer on one stream. */
     private static final class Answer extends ChannelInboundHandlerAdapter {
 
-        private final ByteArrayOutputStream body = new ByteArrayOutputStream(); // guarded by this, like all fields
+        // all fields of this class are guarded by this
+        private final ByteArrayOutputStream body = new ByteArrayOutputStream();
         private final List<Http2Headers> headers = new ArrayList<>();
         private @Nullable Long reset;
         private boolean ended;

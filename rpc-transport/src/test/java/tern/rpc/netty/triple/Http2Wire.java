@@ -50,7 +50,7 @@ final class Http2Wire implements AutoCloseable {
     static final int END_STREAM = 1;
     static final int END_HEADERS = 4;
 
-    /** The headers and the data that were received on one stream. */
+    /** The headers and data that the server has sent on one stream. */
     static final class Answer {
         final List<Http2Headers> headers = new ArrayList<>();
         final ByteArrayOutputStream data = new ByteArrayOutputStream();
@@ -103,7 +103,7 @@ final class Http2Wire implements AutoCloseable {
         this.socket = socket;
         this.out = out;
         try {
-            reader.maxFrameSize(8 << 20); // the captured consumers permit frames of this size
+            reader.maxFrameSize(8 << 20); // the captured consumers use this maximum frame size
         } catch (Http2Exception e) {
             throw new IllegalStateException(e);
         }
@@ -128,7 +128,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Parses the answer on one stream in captured bytes of a server. */
+    /** Parses the answer on one stream from the captured bytes that a server sent. */
     static Answer parse(byte[] captured, int stream) {
         try (Http2Wire wire = new Http2Wire(new Socket(), OutputStream.nullOutputStream())) {
             wire.read.writeBytes(captured);
@@ -138,7 +138,7 @@ final class Http2Wire implements AutoCloseable {
     }
 
     /**
-     * Removes the frames that end the captured connection, because they would reach the server before its answer is
+     * Removes the captured frames that end the connection. They would otherwise reach the server before its answer is
      * complete.
      */
     private static byte[] withoutEnd(byte[] captured) {
@@ -175,7 +175,7 @@ final class Http2Wire implements AutoCloseable {
         } while (done < length);
     }
 
-    /** Connects, sends the preface and exchanges settings. */
+    /** Connects to the port, sends the preface and exchanges settings. */
     static Http2Wire open(int port) {
         Http2Wire wire = connect(port);
         wire.sayHello();
@@ -228,7 +228,7 @@ final class Http2Wire implements AutoCloseable {
     static byte[] block(Http2Headers head) {
         ByteBuf block = Unpooled.buffer();
         try {
-            // Each block is encoded with a dynamic table of size 0, because these blocks must not depend on each other.
+            // The encoder uses a dynamic table of size 0, because no block may depend on an earlier block.
             new DefaultHttp2HeadersEncoder(Http2HeadersEncoder.NEVER_SENSITIVE, false, 16, Integer.MAX_VALUE)
                     .encodeHeaders(1, head, block);
             byte[] bytes = new byte[block.readableBytes()];
@@ -241,7 +241,11 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Sends a gRPC message in one frame. */
+    /**
+     * Sends a gRPC message in one DATA frame.
+     *
+     * @param flags the flags of the message, not of the frame
+     */
     void message(int stream, boolean end, int flags, byte... payload) {
         ByteBuffer message = ByteBuffer.allocate(5 + payload.length);
         message.put((byte) flags).putInt(payload.length).put(payload);
@@ -260,7 +264,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Skips the given text, which precedes the first frame. */
+    /** Reads and drops the given string, which precedes the first frame. */
     void skip(String text) {
         try {
             byte[] bytes = socket.getInputStream().readNBytes(text.length());
@@ -277,7 +281,7 @@ final class Http2Wire implements AutoCloseable {
         onData = each;
     }
 
-    /** Enlarges the window of a stream, or of the connection if the stream is 0. */
+    /** Enlarges the flow-control window of a stream, or of the connection if the stream is 0. */
     void openWindow(int stream, int bytes) {
         frame(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
     }
@@ -305,7 +309,7 @@ final class Http2Wire implements AutoCloseable {
     @Nullable
     Long endOfConnection() {
         while (readMore()) {
-            // reads until the peer closes the connection
+            // The loop reads until the peer closes the connection.
         }
         return goAway;
     }
@@ -321,7 +325,7 @@ final class Http2Wire implements AutoCloseable {
                 try {
                     frames.accept(wire);
                 } catch (UncheckedIOException closed) {
-                    // frames that the server sent before the close can still be read
+                    // the server has closed the connection, but the frames that it sent before can still be read
                 }
                 Long told = wire.endOfConnection();
                 if (told != null) {
@@ -356,7 +360,7 @@ final class Http2Wire implements AutoCloseable {
         return pings;
     }
 
-    /** Returns the stream id in the last GOAWAY frame; -1 if there was none. */
+    /** Returns the last stream id that the last GOAWAY frame contained; -1 if there was no GOAWAY frame. */
     int lastStream() {
         return lastStream;
     }
@@ -391,7 +395,9 @@ final class Http2Wire implements AutoCloseable {
         return answers.computeIfAbsent(stream, id -> new Answer());
     }
 
-    /** Resets the TCP connection, as happens if a process is killed while its socket has unread bytes. */
+    /**
+     * Resets the TCP connection, as the operating system does if a process is killed while its socket has unread bytes.
+     */
     void leaveAbruptly() {
         try {
             socket.setSoLinger(true, 0);

@@ -28,8 +28,8 @@ import tern.rpc.netty.EmbeddedClient;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Fuzzes Tern's HTTP clients with frames, headers, and bodies after valid headers, as a hostile server could send them
- * (figure R1 of docs/figures/promises.md).
+ * Checks figure R1 of docs/figures/promises.md for Tern's HTTP clients. The inputs are frames, headers, and bodies
+ * after valid headers, as a hostile server could send them.
  */
 @Timeout(3_600)
 class HttpClientFuzzTest {
@@ -37,7 +37,7 @@ class HttpClientFuzzTest {
     private static final byte[] SETTINGS = frame(Http2Script.SETTINGS, 0, 0);
     private static final int FIRST_STREAM = 3;
 
-    /** The number of inputs is divided by this number, because each input for a client costs several calls. */
+    /** The test divides the number of inputs by this number, because each input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final TripleSides sides = new TripleSides();

@@ -20,7 +20,7 @@ import tern.rpc.netty.triple.WebClient.Version;
 @Timeout(120)
 class HttpDispatcherTest {
 
-    /** A request for one row of the table, and the expected answer. */
+    /** A request that belongs to one row of the table, and a check of the answer. */
     private record Row(String name, WebRequest request, Consumer<WebAnswer> expected, List<Version> versions) {}
 
     private static WebSides sides;
@@ -49,7 +49,7 @@ class HttpDispatcherTest {
         return bare.body(TestFrame.of(0, bare.body()));
     }
 
-    /** Returns a check of the protocol name that the service reports. */
+    /** Returns a check that the service was called with the given protocol. */
     private static Consumer<WebAnswer> servedBy(String protocol) {
         return answer -> {
             assertThat(answer.status()).isEqualTo(200);
@@ -163,7 +163,7 @@ class HttpDispatcherTest {
                         })));
     }
 
-    /** With every protocol, the call fails with an answer, and the failure is attributed to the service. */
+    /** With every protocol, the call fails with an answer that blames the service, not the caller. */
     @TestFactory
     Stream<DynamicTest> metadataThatCannotTravelIsAFailureOfTheService() {
         String path = WebSides.WORDS + "misspell";

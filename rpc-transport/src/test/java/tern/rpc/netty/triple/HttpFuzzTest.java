@@ -30,8 +30,8 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Fuzzes an HTTP server with frames, headers, and bodies of each protocol after valid headers (figure R1 of
- * docs/figures/promises.md).
+ * Checks figure R1 of docs/figures/promises.md for HTTP servers. The inputs are frames, headers, and bodies of each
+ * protocol after valid headers.
  */
 @Timeout(3_600)
 public class HttpFuzzTest {
@@ -53,8 +53,8 @@ public class HttpFuzzTest {
                     .export(ServiceExport.of(PbService.class, new PbServer())));
 
     /**
-     * Fuzzes two header blocks on a connection, so that the second block is decoded with the dynamic table of the first
-     * one.
+     * Fuzzes two header blocks on one connection. The first block may fill the dynamic table with which the second
+     * block is decoded.
      */
     public static FuzzTarget hpack() {
         HttpFuzzTest test = new HttpFuzzTest();
@@ -69,7 +69,7 @@ public class HttpFuzzTest {
         return new FuzzTarget(seeds, input -> test.server.feed(test.blocks(input)), test::closeAll);
     }
 
-    /** Splits the input into two header blocks. The first byte of the input is the length of the first block. */
+    /** Splits the input into two header blocks. The first byte of the input contains the length of the first block. */
     private byte[] blocks(byte[] input) {
         if (input.length == 0) {
             return PREFACE;
@@ -95,13 +95,13 @@ public class HttpFuzzTest {
         return frames.toByteArray();
     }
 
-    /** Fuzzes complete HTTP/1.1 requests. */
+    /** Fuzzes whole HTTP/1.1 requests. */
     public static FuzzTarget http1() {
         HttpFuzzTest test = new HttpFuzzTest();
         return new FuzzTarget(files("http1", ".request.bin"), test.server::feed, test::closeAll);
     }
 
-    /** Fuzzes the envelopes of a Connect stream. */
+    /** Fuzzes the body of a streaming Connect call, which consists of envelopes. */
     public static FuzzTarget connect() {
         HttpFuzzTest test = new HttpFuzzTest();
         List<byte[]> seeds = List.of(

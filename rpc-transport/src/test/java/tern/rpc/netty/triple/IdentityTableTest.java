@@ -58,7 +58,7 @@ class IdentityTableTest {
     private static final String HEALTH = "grpc.health.v1.Health";
     private static final int LIMIT = 64 << 10;
 
-    /** Every exported name, with an unknown name of the same length. */
+    /** Maps each exported name to an unknown name of the same length. */
     private static final Map<String, String> TWINS = Map.of(
             "Vault", "Vaulz", "open", "opez", "read", "reaz", "shout", "shouz", "join", "joiz", "touch", "toucz", "sum",
             "suz");
@@ -360,7 +360,7 @@ class IdentityTableTest {
                 if (policy == Policy.TOKEN
                         && wire.version() == Version.HTTP2
                         && wire.name().contains("GET")) {
-                    continue; // the tests over HTTP/1.1 already cover this code
+                    continue; // the rows over HTTP/1.1 already cover this code
                 }
                 for (Trick trick : tricks()) {
                     rows.add(new Row(policy, wire, trick));
@@ -518,7 +518,7 @@ class IdentityTableTest {
         assertThat(shape(answer, called)).isEqualTo(shape(expected, "no.Such/call"));
     }
 
-    /** Removes the path, and all parts whose content depends on the length of the path. */
+    /** Returns the answer without the path and without the parts whose content depends on the length of the path. */
     private static String shape(String answer, String called) {
         String written = GrpcMessage.encode(called).toString();
         return answer.replace("call of " + called + " refused", "call of X refused")
@@ -557,7 +557,8 @@ class IdentityTableTest {
                         post + "content-length: 10\r\n\r\n")
                 .flatMap(head -> Stream.of(Policy.TOKEN, Policy.AUTHORIZER).map(policy -> Arguments.of(policy, head)))
                 .filter(row -> !(row.get()[0] == Policy.AUTHORIZER
-                        // with authorizers, the server waits for the body, which this request never sends
+                        // with authorizers, the server waits for the body, which this request never sends, so there is
+                        // no answer
                         && row.get()[1].toString().endsWith("content-length: 10\r\n\r\n")));
     }
 

@@ -36,7 +36,7 @@ class LedgerService extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has cancelled the call
+                // the caller has cancelled the call, so there is nothing to do
             }
 
             @Override
@@ -70,7 +70,7 @@ class LedgerService extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has cancelled the call
+                // the caller has cancelled the call, so there is nothing to do
             }
 
             @Override

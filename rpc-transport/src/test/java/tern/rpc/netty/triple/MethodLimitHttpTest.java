@@ -93,7 +93,7 @@ class MethodLimitHttpTest {
             HttpResponse<String> bad = call(client, version, server, UNREADABLE).get(30, TimeUnit.SECONDS);
 
             assertThat(bad.statusCode()).isEqualTo(400);
-            Await.until( // the worker may need a moment to leave the method
+            Await.until( // the worker may give the permit back a moment after it has sent the answer
                     "the place is given back",
                     () -> call(client, version, server, "\"one\"").join().statusCode() == 200);
         }

@@ -260,7 +260,7 @@ class OneMistakeOneAnswerTest {
             return clients.get(wire).refer(reference.build());
         }
 
-        /** @param path the path without the leading slash */
+        /** @param path the path, without the leading slash */
         private String call(Foreign wire, String path, byte[] message, Map<String, String> headers) {
             WebRequest request = WebRequest.post("/" + path, wire.contentType).body(message);
             for (Map.Entry<String, String> header : headers.entrySet()) {
@@ -340,14 +340,14 @@ class OneMistakeOneAnswerTest {
         }
     }
 
-    @SuppressWarnings("unchecked") // the cast satisfies the compiler and checks nothing at run time
+    @SuppressWarnings("unchecked") // the cast only satisfies the compiler; at run time it checks nothing
     private static <E extends Throwable> Object sneaky(Throwable failure) throws E {
         throw (E) failure;
     }
 
     /**
-     * Replaces the parts of a message that differ between runs. One of them is the text of a timeout, because client
-     * and server race to report it.
+     * Replaces the parts of a message that differ between runs, such as ids and ports. Timeout messages differ too,
+     * because client and server race to report the timeout.
      */
     private static String uniform(String message) {
         return message.replaceAll("(127\\.0\\.0\\.1):\\d+|local:0", "<server>")

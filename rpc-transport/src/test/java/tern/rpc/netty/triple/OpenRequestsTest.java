@@ -26,7 +26,9 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that all memory of an open request is charged to the budgets, even if each part of the request is small. */
+/**
+ * Tests that all memory of an open request is counted in the memory budgets, even if each part of the request is small.
+ */
 @Timeout(120)
 class OpenRequestsTest {
 
@@ -41,7 +43,7 @@ class OpenRequestsTest {
     private static final byte[] MESSAGE =
             Http2Script.framed(0, StringValue.of("x".repeat(SMALL - 8)).toByteArray());
 
-    /** The part of a request that has arrived. */
+    /** The state of a request that is not complete: which part of it has arrived. */
     enum Open {
         WHOLE_MESSAGE("application/grpc", "write", MESSAGE.length),
         PART_OF_A_MESSAGE("application/grpc", "write", MESSAGE.length - 10),
@@ -158,7 +160,7 @@ class OpenRequestsTest {
 
         Await.until("the budget is used up", () -> held() > INBOUND);
         assertServed(connect(), 1);
-        // the two connections together send 2.3 times this number of bytes
+        // without the limit, the requests on both connections together would occupy 2.3 times the budget
         assertThat(held()).isLessThan(1.9 * INBOUND);
     }
 

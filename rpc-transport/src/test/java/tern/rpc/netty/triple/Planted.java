@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one step of a call fail, for tests of the resources that the call leaves in use. Only one failure is active at
- * a time, on threads whose names match a pattern.
+ * Makes one step of a call fail, for tests that check which resources a failed call leaves in use. Only one failure is
+ * planted at a time. It affects only threads whose names match a pattern.
  */
 final class Planted {
 
@@ -95,7 +95,7 @@ final class Planted {
 
     private Planted() {}
 
-    /** Makes a step fail from now on, on threads whose names match. */
+    /** From now on, makes the given step fail on threads whose names match the pattern. */
     static void plant(Enum<?> at, Kind thrown, Pattern threadNames) {
         kind = thrown;
         threads = threadNames;

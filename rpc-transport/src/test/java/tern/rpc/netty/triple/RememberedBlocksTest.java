@@ -18,10 +18,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/**
- * Compares the headers that {@link RememberedBlocks} returns with the headers that Netty's decoder returns. Netty's
- * decoder decodes every block.
- */
+/** Compares the decoded headers with the result of Netty's decoder, which decodes every block. */
 class RememberedBlocksTest {
 
     private static final int LIST_BYTES = 32 << 10;
@@ -91,7 +88,7 @@ class RememberedBlocksTest {
         for (ByteBuf method : methods) {
             read(method);
         }
-        // a few blocks share a slot of the cache, so they are decoded each time
+        // a few blocks collide in the cache, so they are decoded each time
         assertThat(decoder.read - before).isLessThan(8);
     }
 

@@ -69,7 +69,7 @@ final class Requests implements AutoCloseable {
         return connect(endpoint, settings -> settings);
     }
 
-    /** Returns the protocol in a wrapper that records its connections. */
+    /** Returns the protocol in a wrapper that records the connections which the protocol opens. */
     private ClientProtocol noting() {
         return new ClientProtocol() {
             @Override
@@ -225,7 +225,7 @@ final class Requests implements AutoCloseable {
         @SuppressWarnings("unchecked")
         <T> T next(Class<T> type) {
             Object next = next();
-            while (next.equals("ready")) { // the event "ready" may arrive at any time
+            while (next.equals("ready")) { // this method skips "ready", which may arrive at any time
                 next = next();
             }
             if (!type.isInstance(next)) {

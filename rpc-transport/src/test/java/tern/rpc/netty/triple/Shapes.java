@@ -30,7 +30,7 @@ public interface Shapes {
     /** Sends the same messages as {@link #download}, compressed. */
     void squeezed(Integer messages, StreamObserver<byte[]> out);
 
-    /** Sends {@code limited} if the call has a deadline, and otherwise {@code unlimited}. */
+    /** Sends {@code limited} if the call has a deadline, otherwise {@code unlimited}. */
     void limited(String text, StreamObserver<String> out);
 
     void say(StringValue text, StreamObserver<StringValue> out);

@@ -18,7 +18,7 @@ final class ShapesServer implements Shapes {
     /** Size of a message in bytes. */
     static final int LARGE = 256 << 10;
 
-    /** The texts of the endless streams that were cancelled. */
+    /** The arguments of the endless streams that were cancelled. */
     final BlockingQueue<String> cancelled = new LinkedBlockingQueue<>();
 
     volatile boolean wasCompressed;
@@ -118,7 +118,7 @@ final class ShapesServer implements Shapes {
 
             @Override
             public void cancel() {
-                // there is nothing to stop
+                // the stream has ended, so no message is sent
             }
         });
     }

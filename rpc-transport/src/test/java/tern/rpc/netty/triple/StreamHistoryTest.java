@@ -36,7 +36,7 @@ class StreamHistoryTest {
 
         assertThat(history.wasNeverOpened(5)).isTrue();
         assertThat(history.wasNeverOpened(1)).isTrue();
-        history.reset(5); // a frame for a stream that was skipped
+        history.reset(5); // the client sends RST_STREAM on a stream id that it skipped
         assertThat(history.wasNeverOpened(5)).isTrue();
     }
 
@@ -50,14 +50,15 @@ class StreamHistoryTest {
         history.opened(far);
         history.opened(Integer.MAX_VALUE);
 
-        assertThat(history.wasNeverOpened(far)).isFalse(); // the stream is so old that its state is no longer stored
+        // the stream is so old that the history no longer contains its state
+        assertThat(history.wasNeverOpened(far)).isFalse();
         assertThat(history.wasNeverOpened(Integer.MAX_VALUE - 2)).isTrue();
         assertThat(history.wasNeverOpened(Integer.MAX_VALUE - 2 * (StreamHistory.STREAMS - 1)))
                 .isTrue();
         assertThat(history.endedInOrder(Integer.MAX_VALUE)).isTrue();
     }
 
-    /** Compares the history with a map that contains the states of all streams. */
+    /** Compares the history with a map that contains the end state of every stream. */
     @Test
     void lastStreamsAreRememberedWithAnyResult() {
         Random random = new Random(5);

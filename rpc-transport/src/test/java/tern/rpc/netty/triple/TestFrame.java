@@ -21,7 +21,7 @@ record TestFrame(int flags, byte[] content) {
                 .array();
     }
 
-    /** Encodes uncompressed messages with the given texts. */
+    /** Encodes each string as an uncompressed message. */
     static byte[] of(String... texts) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         for (String text : texts) {
@@ -41,7 +41,7 @@ record TestFrame(int flags, byte[] content) {
         return frames;
     }
 
-    /** Returns the contents of the messages as texts. Decompresses compressed messages. */
+    /** Returns the content of each message as a string. Decompresses compressed messages. */
     static List<String> texts(List<TestFrame> frames) {
         return frames.stream().map(TestFrame::message).toList();
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Records the events of a stream. Implements Tern's observer, Dubbo's observer, and a subscriber. Thread-safe. */
+/** Records the events of a stream. Implements a subscriber and the observers of Tern and Dubbo. Thread-safe. */
 final class Told<T>
         implements tern.rpc.StreamObserver<T>, org.apache.dubbo.common.stream.StreamObserver<T>, Flow.Subscriber<T> {
 

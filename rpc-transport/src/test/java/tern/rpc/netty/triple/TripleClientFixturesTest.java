@@ -76,7 +76,7 @@ class TripleClientFixturesTest {
         REQUESTS.close();
     }
 
-    /** A call and a check of its result, which is a Response or a Throwable. */
+    /** A call, and a check of its result: a Response or a Throwable. */
     private record Case(Invocation call, Consumer<Object> judge) {}
 
     private static final Map<String, Case> CAPTURED = new LinkedHashMap<>();
@@ -146,8 +146,8 @@ class TripleClientFixturesTest {
     }
 
     /**
-     * The captured requests that this test does not replay: streams, and the request of a consumer that could not
-     * encode its argument.
+     * The captured requests that this test does not replay: requests of streams, and the request of a consumer that
+     * could not encode its argument.
      */
     private static final List<String> CAPTURED_OTHERWISE =
             List.of("types-optional", "server-stream", "server-stream-fail", "bi-stream");
@@ -335,7 +335,8 @@ class TripleClientFixturesTest {
             PendingCall pending = Requests.send(connection, made.call().withDeadline(Requests.deadline(Requests.LONG)));
             try (Http2Script script = Http2Script.acceptOnly(server)) {
                 List<Frame> captured = Http2Script.frames(file("triple-h2/" + name + ".s2c.bin"));
-                captured.subList(0, 2).forEach(script::send); // sends the settings and the window update
+                // The first two captured frames are SETTINGS and WINDOW_UPDATE.
+                captured.subList(0, 2).forEach(script::send);
                 Request ours = script.request();
                 assertSameRequest(name, ours, captured(name));
                 captured.subList(2, captured.size()).forEach(script::send);
@@ -518,7 +519,7 @@ class TripleClientFixturesTest {
 
                 SCRIPTED.get(name).accept(outcome(pending));
                 if (name.equals("tri-goaway")) {
-                    // the client reconnects after it has read the end of the connection
+                    // the client reconnects after it has seen that the server closed the connection
                     try (Http2Script other = Http2Script.accept(server)) {
                         PendingCall next = Requests.send(connection, REQUESTS.call(method(GREET, "echo"), "y"));
                         other.answer(other.request().stream, wrapped("next"));

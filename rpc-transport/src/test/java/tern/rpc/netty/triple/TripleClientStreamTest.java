@@ -72,7 +72,10 @@ class TripleClientStreamTest {
         return new String((byte[]) message, UTF_8);
     }
 
-    /** Sends a PING and waits for its answer. The client has then processed all frames before the PING. */
+    /**
+     * Sends a PING and waits for its acknowledgement. The client has then processed all frames that were sent before
+     * the PING.
+     */
     private static void ping(Http2Script script) {
         script.send(Http2Script.PING, 0, 0, NOTHING);
         assertThat(script.next(Http2Script.PING).flags()).isEqualTo(Http2Script.ACK);
@@ -133,7 +136,7 @@ class TripleClientStreamTest {
         Http2Script script = Http2Script.accept(server);
         script.request();
         byte[] large = Http2Script.framed(0, new byte[(1 << 20) - 5]);
-        script.head(3, OK).data(3, large); // as many bytes as the window of the stream permits
+        script.head(3, OK).data(3, large); // the array has as many bytes as the stream's flow-control window permits
 
         script.send(Http2Script.PING, 0, 0, NOTHING);
         Frame next = script.next();
@@ -430,7 +433,10 @@ class TripleClientStreamTest {
         ping(script);
     }
 
-    /** Some requests still wait for the flow-control window when the stream ends. */
+    /**
+     * Tests a stream that ends while some requests wait for the flow-control window. The answer must still be
+     * delivered.
+     */
     @Test
     void unrequestedAnswerSurvivesRequestsThatCannotBeSent() {
         Opened opened = open("both");
@@ -469,7 +475,9 @@ class TripleClientStreamTest {
         ping(script);
 
         requests.onEventLoop(
-                handler -> { // the event loop processes the request for more messages after the call has ended
+                // this task runs on the event loop, which therefore processes the request for more messages after the
+                // call has ended
+                handler -> {
                     opened.stream.request(1);
                     opened.pending.fail(RpcException.refusal(StatusCode.CANCELLED, "on purpose", Executed.MAYBE));
                 });
@@ -488,7 +496,7 @@ class TripleClientStreamTest {
         script.reset(3, 8);
 
         assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.CANCELLED);
-        ping(script); // the client did not answer the reset with a reset
+        ping(script); // the next frame is the acknowledgement, so the client did not answer the reset with a reset
     }
 
     @Test
@@ -515,7 +523,7 @@ class TripleClientStreamTest {
         ping(script);
         opened.next(Metadata.class);
         script.close();
-        server.next(); // the client reconnects after it has noticed the lost connection
+        server.next(); // the client reconnects as soon as it has noticed the lost connection
         return opened;
     }
 

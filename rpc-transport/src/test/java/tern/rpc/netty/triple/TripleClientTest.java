@@ -481,7 +481,7 @@ class TripleClientTest {
 
     // Invalid answers
 
-    /** Checks the failure that the caller gets if the server sends the given answer. */
+    /** Checks how the call fails if the server sends the given answer. */
     private void assertAnswer(Consumer<Http2Script> answer, StatusCode code, Executed executed, String... texts) {
         ClientConnection connection = connect();
         PendingCall pending = send(connection, "x");
@@ -759,7 +759,9 @@ class TripleClientTest {
 
     // Servers that violate the protocol of the connection
 
-    /** Checks that the given frames cause the client to close the connection. */
+    /**
+     * Checks that the client closes the connection when it receives the given frames, and that the pending call fails.
+     */
     private void assertCutOff(Consumer<Http2Script> deed, String... reason) {
         ClientConnection connection = connect();
         PendingCall pending = send(connection, "x");
@@ -769,7 +771,7 @@ class TripleClientTest {
         try {
             deed.accept(script);
         } catch (UncheckedIOException closed) {
-            // the client disconnected before the server had sent all frames
+            // the client disconnected before the server had sent all frames, as it should
         }
 
         assertFailed(pending, StatusCode.UNAVAILABLE, Executed.MAYBE, reason);
@@ -864,7 +866,10 @@ class TripleClientTest {
         assertThat(calls).hasSizeBetween(195, 205);
     }
 
-    /** Tests resets that a server sends if it cancels each stream at its deadline. */
+    /**
+     * Tests a server that cancels each stream with a reset at the call's deadline. The client must not treat these
+     * resets as an attack.
+     */
     @Test
     void resetsOfAnswersThatHadBegunAreNoFlood() {
         ClientConnection connection = connect();

@@ -132,7 +132,10 @@ class TripleGrpcServerTest {
                 .build();
     }
 
-    /** Returns the request. Certain texts in the request select another answer or a failure. */
+    /**
+     * Answers a unary request with the request itself. Certain strings in the request select another answer or a
+     * failure.
+     */
     private void one(byte[] request, StreamObserver<byte[]> answers) {
         switch (new String(request, 0, Math.min(20, request.length), UTF_8)) {
             case "fail" ->
@@ -193,7 +196,7 @@ class TripleGrpcServerTest {
         });
     }
 
-    /** Returns the number of received bytes. */
+    /** Answers a stream of requests with the number of received bytes. */
     private static final class Sum implements StreamObserver<byte[]> {
         private final StreamObserver<byte[]> answer;
         private int bytes;
@@ -209,7 +212,7 @@ class TripleGrpcServerTest {
 
         @Override
         public void onError(Throwable failure) {
-            // the caller has cancelled the call
+            // the client has cancelled the call, so there is nothing to do
         }
 
         @Override
@@ -228,7 +231,7 @@ class TripleGrpcServerTest {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has cancelled the call
+                // the client has cancelled the call, so there is nothing to do
             }
 
             @Override
@@ -238,7 +241,7 @@ class TripleGrpcServerTest {
         };
     }
 
-    /** Returns the received headers to the client and adds new headers. */
+    /** Copies the received headers to the answer and adds new headers. */
     private static final class Headers implements ServerInterceptor {
         @Override
         public <Q, A> ServerCall.Listener<Q> interceptCall(

@@ -50,7 +50,9 @@ class TripleInteropTest extends DubboInteropContract {
     @WireName("tern.rpc.netty.triple.DubboStreamService")
     private interface Streams extends StreamService {}
 
-    /** Number of messages, which together exceed the flow-control windows of stream and connection. */
+    /**
+     * Number of messages in a stream. Together they exceed the flow-control windows of the stream and the connection.
+     */
     private static final int MANY = 100;
 
     private final TripleCodecs codecs = new TripleCodecs(
@@ -92,7 +94,7 @@ class TripleInteropTest extends DubboInteropContract {
         dubbo.provide(PbService.class, new DubboPbServer(), service -> {});
     }
 
-    /** A provider that fails in the same way as a Dubbo application. */
+    /** A provider whose method fails in the same way as a Dubbo application. */
     private static final class DubboPbServer implements PbService {
         @Override
         public StringValue hello(StringValue v) {
@@ -138,7 +140,7 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     /**
-     * Returns true also if Dubbo reports Tern's status as a cause, because Tern's status may arrive before Dubbo's own
+     * Also returns true if Dubbo reports Tern's status as a cause, because Tern's status may arrive before Dubbo's own
      * timer expires.
      */
     @Override
@@ -356,7 +358,10 @@ class TripleInteropTest extends DubboInteropContract {
 
     // ---- missing services and methods
 
-    /** Dubbo's provider uses the export without group and version instead (docs/wire-protocol.md 3.5). */
+    /**
+     * If a version is unknown, Tern refuses the call. Dubbo's provider falls back to the export that has no group and
+     * no version (docs/wire-protocol.md 3.5).
+     */
     @Test
     void unknownVersionIsRefusedByUsAlone() {
         GreetService theirs =

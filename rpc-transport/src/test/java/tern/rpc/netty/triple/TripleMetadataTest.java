@@ -191,7 +191,8 @@ class TripleMetadataTest {
         assertThatThrownBy(() -> written(new Metadata().put(name, "x")))
                 .isInstanceOf(RpcException.class)
                 .hasMessageContaining("INVALID_ARGUMENT")
-                .hasMessageContaining(name.replace("\n", "\\n")); // line breaks from a peer must not reach the log
+                // the message is logged, and line breaks from a peer must not reach the log
+                .hasMessageContaining(name.replace("\n", "\\n"));
     }
 
     @Test

@@ -113,7 +113,10 @@ class TripleServerFixturesTest {
         };
     }
 
-    /** Checks Tern's answer to a Connect request. The captured provider does not support Connect. */
+    /**
+     * Checks Tern's answer to a Connect request. It differs from the captured answer, because the captured provider
+     * does not support Connect.
+     */
     private static void connectProto(Answer ours, Answer captured) {
         assertThat(ours.head().status()).asString().isEqualTo("200");
         assertThat(ours.head().get("content-type")).asString().isEqualTo("application/proto");
@@ -178,7 +181,10 @@ class TripleServerFixturesTest {
         }
     }
 
-    /** Captured requests that other tests cover: an incomplete request, and requests of protocols other than gRPC. */
+    /**
+     * The captured requests that this test does not replay, because other tests cover them: an incomplete request, and
+     * requests of protocols other than gRPC.
+     */
     private static final List<String> ELSEWHERE = List.of(
             "types-optional",
             "h2c-upgrade",

@@ -25,13 +25,13 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tests that decompressed bytes are counted in the memory for requests before they are produced. */
+/** Tests that the server counts decompressed bytes in the memory for requests before it produces them. */
 @Timeout(120)
 class UnpackedRequestTest {
 
     private static final int BUDGET = 8 << 20;
 
-    /** More than a quarter of the budget. A single connection may use at most a quarter. */
+    /** Slightly more than a quarter of the budget, which is the most that one connection may use. */
     private static final int TOO_MUCH = 3 << 20;
 
     @WireName("test.Texts")
@@ -131,7 +131,7 @@ class UnpackedRequestTest {
     @Test
     void brokenRequestGivesItsMemoryBack() throws Exception {
         byte[] broken = json(1 << 20);
-        broken[broken.length - 6]++; // damages the checksum
+        broken[broken.length - 6]++; // the changed byte belongs to the checksum, which is therefore wrong
 
         assertThat(send(HttpClient.Version.HTTP_2, broken).statusCode()).isEqualTo(400);
         assertThat(served).hasValue(0);

@@ -151,7 +151,7 @@ class UnreadStreamsTest {
         return wire;
     }
 
-    /** Opens a connection on which all streams have a window of size 0. */
+    /** Opens a connection with an initial flow-control window of 0 for all streams. */
     private Http2Wire withoutWindow() {
         Http2Wire wire = connect();
         wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
@@ -232,7 +232,8 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            // one stream may be ended before another stream has sent the same number of bytes
+            // the expected number is low, because the server may end one stream before another stream has sent as many
+            // bytes
             Await.until("much waits", () -> unsent() > 900_000);
 
             awaitFreeWorkers();
@@ -269,7 +270,7 @@ class UnreadStreamsTest {
         serve(limits -> limits);
         Http2Wire wire = withoutWindow();
         wire.request(1, WORDS + "count", false);
-        // the messages of the stream occupy less than the server buffers for one stream
+        // the messages of the whole stream occupy fewer bytes than the server buffers for one stream
         wire.message(1, true, 0, StringValue.of("20000").toByteArray());
         awaitFreeWorkers();
 

@@ -41,8 +41,8 @@ class UnreadUnaryAnswersTest {
     private static final long MAX_BYTES = 8 << 20;
 
     /**
-     * Size of an answer in bytes. It is so small that the server writes answers without the codec. All answers together
-     * exceed the buffers of a socket.
+     * Size of an answer in bytes. The server writes answers of this size without Netty's codec. All answers together
+     * exceed the socket buffers.
      */
     private static final int PAGE_BYTES = 8_000;
 

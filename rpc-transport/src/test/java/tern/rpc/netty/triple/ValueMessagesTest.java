@@ -23,7 +23,7 @@ import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Compares Tern's conversion to and from JSON with the conversion by protobuf's own classes. */
+/** Compares Tern's conversion of Value messages from and to JSON with that of protobuf's own classes. */
 class ValueMessagesTest {
 
     private static final int ONE = 1;
@@ -377,7 +377,8 @@ class ValueMessagesTest {
     private static String toJson(byte[] bytes, int parameters) {
         OutputBuffer json = new OutputBuffer();
         json.reset(64 << 20);
-        byte[] longer = Arrays.copyOf(bytes, bytes.length + 9); // bytes after the message must not change the result
+        // the longer array shows that bytes after the message do not change the result
+        byte[] longer = Arrays.copyOf(bytes, bytes.length + 9);
         Arrays.fill(longer, bytes.length, longer.length, (byte) 0x11);
         ValueMessages.requestToJson(longer, 0, bytes.length, parameters, json);
         return new String(json.toByteArray(), StandardCharsets.UTF_8);

@@ -11,7 +11,7 @@ import tern.rpc.RpcMethod;
 /** The service that unauthenticated callers try to reach in tests. */
 public interface Vault {
 
-    /** The number of arguments that were created. */
+    /** The number of instances of {@link Treasure}, an argument class, that were created. */
     AtomicInteger MADE = new AtomicInteger();
 
     /** Whether {@link Rarity}, an argument class that no permitted call uses, was initialized. */

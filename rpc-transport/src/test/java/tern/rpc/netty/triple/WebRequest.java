@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A request for tests, independent of the version of HTTP. */
+/** A request for tests, for any version of HTTP. */
 record WebRequest(String method, String path, List<Map.Entry<String, String>> headers, byte[] body) {
 
     static WebRequest post(String path, String contentType) {

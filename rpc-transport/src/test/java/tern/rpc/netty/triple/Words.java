@@ -10,7 +10,7 @@ import tern.rpc.StreamObserver;
 /** A service for tests of the protocols that browsers and generated clients use. */
 interface Words {
 
-    /** Returns the text in capitals. */
+    /** Returns the string in capitals. */
     @RpcMethod(readOnly = true)
     StringValue shout(StringValue text);
 
@@ -25,14 +25,15 @@ interface Words {
     @RpcMethod(readOnly = true)
     String echoQuery(String encoding, String message);
 
-    /** Fails with the status that the argument contains: a code, a space and a description. */
+    /** Fails with the status that the argument describes: a status code, a space and a description. */
     StringValue fail(StringValue code);
 
-    /** Returns a text of 5 characters, repeated the given number of times. */
+    /** Returns a string of 5 characters, repeated the given number of times. */
     StringValue repeat(StringValue times);
 
     /**
-     * Returns the server's view of the call, one line each: protocol, compression, remaining milliseconds, metadata.
+     * Returns what the server knows of the call, one line each: protocol, compression, remaining milliseconds,
+     * metadata.
      */
     StringValue describe(Empty nothing);
 
@@ -45,13 +46,13 @@ interface Words {
     /** Sends the numbers from 1 to the given number. Then fails if a word follows the number in the argument. */
     void count(StringValue upTo, StreamObserver<StringValue> answers);
 
-    /** Returns all received texts as one text. */
+    /** Returns the concatenation of all received strings. */
     CompletionStage<StringValue> join(Flow.Publisher<StringValue> parts);
 
-    /** Returns each text in capitals as soon as it arrives. */
+    /** Returns each string in capitals as soon as it arrives. */
     StreamObserver<StringValue> shoutAll(StreamObserver<StringValue> answers);
 
-    /** Returns each text in capitals after all texts have arrived. */
+    /** Returns each string in capitals after all strings have arrived. */
     StreamObserver<StringValue> shoutLater(StreamObserver<StringValue> answers);
 
     int add(int a, int b);

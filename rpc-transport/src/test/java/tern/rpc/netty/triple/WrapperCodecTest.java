@@ -106,7 +106,7 @@ class WrapperCodecTest {
         return HexFormat.of().parseHex(hex);
     }
 
-    /** Encodes a request with an unknown field, and with the fields in a different order than Tern writes them. */
+    /** Encodes a wrapper message as an implementation other than Tern may encode it. */
     private static byte[] wrapper(String serializeType, List<byte[]> arguments, String... types) {
         OutputBuffer out = new OutputBuffer();
         for (String type : types) {

@@ -40,7 +40,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests that a client which reaches a server of another protocol fails with the name of that protocol. The call must
+ * Tests a client that reaches a server of another protocol. The call must fail with the name of that protocol and must
  * not be executed.
  */
 class WrongPortTest {
@@ -63,7 +63,7 @@ class WrongPortTest {
     private final TripleCodecs codecs =
             new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
     private final ServerSocket listening = listen();
-    private final Semaphore left = new Semaphore(0); // has one permit for each socket that the client has closed
+    private final Semaphore left = new Semaphore(0); // gets a permit for each socket that the client has closed
     private final Queue<Socket> accepted = new ConcurrentLinkedQueue<>();
     private RpcClient client;
 
@@ -117,7 +117,7 @@ class WrongPortTest {
             socket.getOutputStream().write(first);
             socket.getInputStream().readAllBytes();
         } catch (IOException reset) {
-            // the client has closed the socket
+            // the client has closed the socket, as it should
         } finally {
             left.release();
         }
@@ -169,8 +169,8 @@ class WrongPortTest {
     }
 
     /**
-     * The client first closes its socket and then records the reason. A call that is made in between must report the
-     * reason too.
+     * The client first closes its socket and then records the reason. A call that is made between these two steps must
+     * also report the reason.
      */
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri", "http"})
