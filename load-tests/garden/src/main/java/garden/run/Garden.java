@@ -7,7 +7,7 @@ import garden.world.World;
  */
 public record Garden(World world, Shop shop, Load load) {
 
-    /** Sets a switch of the shop to a level. */
+    /** Sets the strength of a fault in the shop. */
     public void set(String name, double level) throws Exception {
         shop.control("/set?" + name + "=" + level);
     }

@@ -13,7 +13,7 @@ import java.util.List;
  * @param fresh whether faults that already have a verdict are run again
  * @param live whether the course of one fault is shown
  * @param mariaDb whether the database is MariaDB instead of H2
- * @param answers the folder for the full answers
+ * @param answers the folder for the complete diagnoses
  */
 record Options(
         List<String> only, String half, boolean showBlind, boolean fresh, boolean live, boolean mariaDb, Path answers) {

@@ -1,6 +1,6 @@
 package garden.shop;
 
-/** A part of the work on an order. A fault is code in a step that runs only while the switch of the fault is on. */
+/** A part of the work on an order. A fault is code in a step that runs only while that fault is planted. */
 public interface Step {
 
     /** Does this step's part when an order is placed. Called for three of five calls. */

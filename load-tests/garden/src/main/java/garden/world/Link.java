@@ -33,7 +33,7 @@ public final class Link implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** Sets the delay of each part of a request without a fault, in milliseconds. */
+    /** Sets the delay that each part of a request has even without a fault, in milliseconds. */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }

@@ -35,7 +35,7 @@ public final class Peer {
         return server.getAddress().getPort();
     }
 
-    /** Sets the time before an answer without a fault, in milliseconds. */
+    /** Sets the response time without a fault, in milliseconds. */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }

@@ -285,7 +285,8 @@ class EndpointInvokerTest {
 
     @Test
     void idempotentCallIsCopiedToAProviderThatFailed() {
-        // The caller gets the answer of the healthy provider. The copy shows that the other provider has recovered.
+        // After provider ONE has failed, it gets only copies of calls, which would show its recovery. The caller gets
+        // the answer of provider TWO.
         Service proxy = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
                 .protocol("fake")
                 .method("call", MethodSettings.NONE.withIdempotent(true))

@@ -414,7 +414,8 @@ class StreamAttemptsTest {
         CompletableFuture<Boolean> inCallback = new CompletableFuture<>();
         Probe<String> answers = Probe.ofAll(value -> {
             inCallback.complete(true);
-            requests.join().onNext("reply"); // this callback runs on the thread that delivers the end
+            // This call blocks the callback thread, which also delivers the end of the stream.
+            requests.join().onNext("reply");
         });
         requests.complete(proxy.both(answers));
         Opened stream = next();

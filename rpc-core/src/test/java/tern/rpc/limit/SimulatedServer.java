@@ -58,7 +58,7 @@ final class SimulatedServer {
     static final class Counts {
 
         private int sent;
-        private int answered; // number of calls that were answered within their deadline
+        private int answered; // The number of calls that were answered within their deadline.
         private int refused;
         private final List<Long> nanos = new ArrayList<>();
 

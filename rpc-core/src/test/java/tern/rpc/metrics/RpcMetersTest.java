@@ -115,7 +115,7 @@ class RpcMetersTest {
         }
         while (served() < 12
                 || meters.phases().stream().mapToLong(PhaseMeters::calls).sum() < 12) {
-            LockSupport.parkNanos(1_000_000); // a call is counted only after its answer was sent
+            LockSupport.parkNanos(1_000_000); // The server counts a call only after it has sent the answer.
         }
     }
 

@@ -89,7 +89,7 @@ class RegistrarTest {
         }
     }
 
-    /** Runs its scheduled task when the test calls it. */
+    /** A timer that runs its scheduled task when the test requests it. */
     private static final class FakeTimer extends ScheduledThreadPoolExecutor {
         Runnable task = () -> {};
         long everyMillis;

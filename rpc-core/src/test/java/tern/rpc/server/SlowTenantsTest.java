@@ -218,7 +218,7 @@ class SlowTenantsTest {
     @CsvSource({"true", "false"})
     void tenantThatHoldsNothingIsServedWhileAnotherHoldsAllThreads(boolean keepsThreads) throws Exception {
         serve(settings -> {
-            if (!keepsThreads) { // no keep-alive time, as with virtual threads
+            if (!keepsThreads) { // Without a keep-alive time, the server behaves as with virtual threads.
                 settings.threads(Thread::new, Duration.ZERO);
             }
         });
@@ -332,7 +332,7 @@ class SlowTenantsTest {
         for (; held > 0; held--) {
             RpcException refused = refusalOf(flooding, held);
             if (refused == null) {
-                break; // the call got a thread
+                break; // The server has accepted the call.
             }
             assertThat(refused.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
             assertThat(refused.wasExecuted()).isEqualTo(Executed.NO);

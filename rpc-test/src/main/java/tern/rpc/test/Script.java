@@ -23,7 +23,7 @@ import tern.rpc.StatusCode;
  */
 public final class Script {
 
-    /** How a step reacts to a call. */
+    /** The reaction of a step to a call. */
     @FunctionalInterface
     interface Action {
         CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);
@@ -33,9 +33,9 @@ public final class Script {
 
     private final String method;
     private final List<MethodDescriptor> overloads;
-    private final Deque<Step> steps = new ArrayDeque<>(); // guarded by this
-    private Duration delay = Duration.ZERO; // the delay of the step that is added next; guarded by this
-    private @Nullable Step last; // guarded by this
+    private final Deque<Step> steps = new ArrayDeque<>(); // Guarded by this.
+    private Duration delay = Duration.ZERO; // The delay of the step that is added next. Guarded by this.
+    private @Nullable Step last; // Guarded by this.
 
     Script(String method, List<MethodDescriptor> overloads) {
         this.method = method;

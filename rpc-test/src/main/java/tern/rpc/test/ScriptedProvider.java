@@ -82,7 +82,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final RpcServer server;
     private final Relay relay;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
-    private final List<SeenCall> calls = new ArrayList<>(); // guarded by the list itself
+    private final List<SeenCall> calls = new ArrayList<>(); // Guarded by the list itself.
     private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types) {
@@ -196,7 +196,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         relay.refuse();
     }
 
-    /** Opens the same port again. */
+    /** Opens the port again after {@link #refuseConnections}. */
     public void acceptConnections() {
         relay.accept();
     }

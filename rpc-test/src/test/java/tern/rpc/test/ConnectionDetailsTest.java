@@ -114,12 +114,12 @@ class ConnectionDetailsTest {
 
         @Override
         public void start() {
-            // there is no container to start
+            // There is no container to start.
         }
 
         @Override
         public void stop() {
-            // there is no container to stop
+            // There is no container to stop.
         }
 
         @Override

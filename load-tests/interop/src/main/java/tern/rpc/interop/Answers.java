@@ -41,7 +41,7 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
         return value;
     }
 
-    /** Returns all remaining messages, after the end of the stream. */
+    /** Blocks until the stream ends, and returns all messages that {@link #next} has not returned. */
     List<R> rest() throws Throwable {
         List<R> rest = new ArrayList<>();
         for (R value = await(); value != null; value = await()) {

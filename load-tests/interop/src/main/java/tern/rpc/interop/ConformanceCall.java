@@ -29,7 +29,7 @@ final class ConformanceCall {
     private final @Nullable Long timeoutMillis;
     private final List<Any> requests = new ArrayList<>();
 
-    /** Describes the call that the current thread serves. */
+    /** Reads the context and the timeout of the call that the current thread serves. */
     ConformanceCall() {
         context = Objects.requireNonNull(ServerContext.current(), "a call is being served");
         Deadline deadline = context.deadline();

@@ -24,7 +24,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private final Script<Q, R> script;
     private final ScheduledExecutorService timer;
 
-    // The value stays at least 1 until both sides have subscribed.
+    // The count stays at 1 or more until both sides have subscribed, so events are not handled before that.
     private final AtomicInteger news = new AtomicInteger(1);
     private final AtomicLong wanted = new AtomicLong();
     private final Queue<Q> received = new ConcurrentLinkedQueue<>();
@@ -182,7 +182,8 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     }
 
     private boolean ask(Flow.Subscriber<? super R> subscriber) {
-        boolean last = lastReceived; // The flag must be read before the queue.
+        // The flag must be read before the queue: if the flag is set, the queue already contains the last answer.
+        boolean last = lastReceived;
         Q request = received.poll();
         try {
             if (request != null) {

@@ -83,7 +83,8 @@ public final class Attacker {
     }
 
     /**
-     * Repeats a step until the attack is over. If the server closes the connection, pauses before the next repetition.
+     * Repeats a step until the attack's time is over. If the server closes the connection, pauses before the next
+     * repetition.
      */
     void again(Step step) {
         while (goesOn()) {
@@ -147,12 +148,14 @@ public final class Attacker {
         }
     }
 
-    /** Reads in the background, so that the time at which the connection closes is known. */
+    /**
+     * Reads and discards all frames on a separate thread, to record the time at which the server closes the connection.
+     */
     void watch(RawHttp2 connection) {
         watch(connection, frame -> {});
     }
 
-    /** Reads in the background and passes every frame to {@code each}. */
+    /** Reads on a separate thread and passes every frame to {@code each}. */
     void watch(RawHttp2 connection, Consumer<Frame> each) {
         inBackground(() -> {
             try {

@@ -179,7 +179,7 @@ public final class Attacks {
                 .start();
     }
 
-    /** Returns the first line of output that does not come from a logger. */
+    /** Returns the first line of output that was not written by a logger. */
     private static String read(BufferedReader output) throws IOException {
         String line;
         while ((line = output.readLine()) != null) {

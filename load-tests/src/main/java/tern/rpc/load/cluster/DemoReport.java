@@ -21,7 +21,7 @@ final class DemoReport implements Consumer<String> {
 
     private final Map<Integer, String> names = new LinkedHashMap<>();
     private final Consumer<String> out;
-    private final List<LostCall> lost = new ArrayList<>(); // guarded by this, like the fields below
+    private final List<LostCall> lost = new ArrayList<>(); // Guarded by this, like the fields below.
     private final Map<Integer, Row> before = new HashMap<>();
     private final Map<Integer, Row> now = new HashMap<>();
     private final Map<Integer, String> shown = new HashMap<>();
@@ -80,8 +80,8 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Returns the number of calls since the last row. If the consumer has forgotten a provider that was gone for long,
-     * its count starts from zero again.
+     * Returns the number of calls to a provider since the last printed row. If the consumer has forgotten a provider
+     * that was gone for long, its count starts from zero again.
      */
     private long count(int port, Row current) {
         Row last = before.get(port);

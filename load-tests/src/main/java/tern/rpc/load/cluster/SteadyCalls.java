@@ -42,7 +42,7 @@ final class SteadyCalls {
     static final class Counts {
 
         private final Histogram micros = new ConcurrentHistogram(HIGHEST_MICROS, 3);
-        private long lostSafe; // guarded by this, like the fields below
+        private long lostSafe; // Guarded by this, like the fields below.
         private long lostOnce;
         private @Nullable String firstFailure;
 

@@ -10,7 +10,7 @@ import tern.sample.api.UserService;
 final class BareDubbo extends BareConnection {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0xc2; // the flags of a two-way request with hessian2
+    private static final int REQUEST = 0xc2; // The flags of a two-way request with hessian2.
     private static final int EVENT = 0x20;
     private static final int OK = 20;
     private static final int HEAD_BYTES = 16;
@@ -47,7 +47,7 @@ final class BareDubbo extends BareConnection {
         return body.toByteArray();
     }
 
-    /** @param text a text of fewer than 1,024 characters */
+    /** @param text a string of fewer than 1,024 characters */
     private static void text(ByteArrayOutputStream body, String text) {
         int length = text.length();
         if (length >= SHORT_TEXT) {

@@ -42,8 +42,8 @@ enum Encryption {
     }
 
     /**
-     * Returns the JVM flags for the processes of a peer. Without a flag, Netty uses its native engine wherever
-     * possible.
+     * Returns the JVM flags that select this engine for a peer's processes. Without a flag, Netty uses its native
+     * engine wherever possible.
      */
     List<String> flags() {
         List<String> flags = new ArrayList<>();

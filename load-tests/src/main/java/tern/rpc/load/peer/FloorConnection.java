@@ -17,7 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class FloorConnection extends ByteToMessageDecoder implements Runnable {
 
-    /** The size of length and id, which precede the payload. The length field does not include its own size. */
+    /**
+     * The size of a frame's length and id fields, which precede the payload. The value of the length field does not
+     * include the field's own size.
+     */
     static final int HEAD_BYTES = Integer.BYTES + Long.BYTES;
 
     /** The maximum total size of the frames that are copied to one buffer. */

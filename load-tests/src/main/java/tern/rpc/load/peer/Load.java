@@ -21,8 +21,8 @@ final class Load {
     static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /**
-     * The number of significant digits, which gives a precision of one percent. The histogram of a caller is then small
-     * enough not to disturb the measurement.
+     * The number of significant digits in the histogram, which gives a precision of one percent. With so few digits, a
+     * caller's histogram is small enough not to disturb the measurement.
      */
     static final int DIGITS = 2;
 
@@ -52,7 +52,7 @@ final class Load {
     /**
      * Runs the load.
      *
-     * @param calls creates the calls of a caller, given the number of the caller
+     * @param calls creates a caller's calls from the caller's index
      */
     Ran run(IntFunction<SceneCall> calls) throws InterruptedException {
         List<Caller> started = new ArrayList<>();

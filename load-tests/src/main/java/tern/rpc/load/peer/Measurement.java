@@ -10,7 +10,7 @@ import tern.rpc.load.peer.Load.Ran;
 /**
  * The result of one scenario in one round.
  *
- * @param seconds the duration
+ * @param seconds the duration of the measurement
  * @param client the cost of all clients together
  * @param server the cost of all servers together
  * @param latencies the latencies of all calls, in nanoseconds

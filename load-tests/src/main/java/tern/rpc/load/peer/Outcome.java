@@ -119,7 +119,7 @@ record Outcome(List<Measurement> measured, String failure) {
         return sumMicros() / other.sumMicros();
     }
 
-    /** Returns the value per call; NaN if the operating system does not report the value. */
+    /** Returns the resource use per call; NaN if the operating system does not report the resource. */
     private static double perCall(long used, Measurement round) {
         return used == ProcessCost.UNKNOWN ? Double.NaN : (double) used / round.calls();
     }

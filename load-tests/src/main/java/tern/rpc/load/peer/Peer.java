@@ -25,7 +25,7 @@ interface Peer extends AutoCloseable {
      */
     Services connect(int port);
 
-    /** Closes the server and the connections, as far as the framework supports it. */
+    /** Closes the server and the connections, if the framework can close them. */
     @Override
     void close();
 
@@ -73,7 +73,7 @@ interface Peer extends AutoCloseable {
     /** The peers that also take part with TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
-    /** The names of the peers without TLS, then of the peers with TLS. */
+    /** The names of all peers: first those without TLS, then those with TLS. */
     List<String> NAMES = Stream.of(
                     CLEAR_TEXT.stream(),
                     ENCRYPTED.stream().map(Encryption.JDK::added),

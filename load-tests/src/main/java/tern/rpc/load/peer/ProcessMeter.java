@@ -25,8 +25,8 @@ final class ProcessMeter {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final Path directory;
-    private Map<Long, Long> living = new HashMap<>(); // guarded by this
-    private long ended; // guarded by this
+    private Map<Long, Long> living = new HashMap<>(); // Guarded by this.
+    private long ended; // Guarded by this.
 
     ProcessMeter() {
         this(Path.of("/proc/self"));

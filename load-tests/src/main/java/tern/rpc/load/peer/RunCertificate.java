@@ -77,7 +77,8 @@ final class RunCertificate {
             Path made = directory.resolve("certificate.p12");
             make(made);
             made.toFile().deleteOnExit();
-            // The paths are deleted in reverse order, so the directory is deleted after its file.
+            // The JVM deletes these paths in the reverse order of registration, so it deletes the directory after the
+            // file.
             directory.toFile().deleteOnExit();
             System.setProperty(PROPERTY, made.toString());
             return made.toString();

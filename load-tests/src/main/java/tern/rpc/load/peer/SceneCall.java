@@ -105,7 +105,7 @@ interface SceneCall {
     }
 
     /**
-     * Calls with texts that grow and shrink, two calls for each size. The size depends on the number of calls, not on
+     * Calls with strings that grow and shrink, two calls for each size. The size depends on the number of calls, not on
      * time, so all peers get the same mix.
      */
     final class ChangingTexts implements SceneCall {

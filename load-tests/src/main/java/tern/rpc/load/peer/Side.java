@@ -100,7 +100,8 @@ final class Side implements AutoCloseable {
     /**
      * Waits for the next answer.
      *
-     * @param expected the expected duration of the work, without the overhead of the process
+     * @param expected the expected duration of the work; the time limit is longer, to allow for the overhead of the
+     *     process
      */
     String answerAfter(Duration expected) throws IOException {
         return answer(PATIENCE.plus(expected));

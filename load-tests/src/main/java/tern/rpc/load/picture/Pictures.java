@@ -39,7 +39,7 @@ public final class Pictures {
         }
     }
 
-    /** Returns the pictures by file name. The same pages and sources give the same pictures. */
+    /** Returns the pictures by file name. Pictures drawn from the same pages and sources are identical. */
     static Map<String, String> draw(Path root) throws IOException {
         Pictures pictures = new Pictures(root);
         Map<String, String> all = new LinkedHashMap<>();
@@ -203,8 +203,8 @@ public final class Pictures {
     }
 
     /**
-     * Returns the module whose sources contain the class. Fails if no module does, so that the picture stays consistent
-     * with the code.
+     * Returns the module whose sources contain the class. Fails if no module contains it, so that the picture stays
+     * consistent with the code.
      */
     private String module(String type) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {
@@ -229,7 +229,7 @@ public final class Pictures {
         return Files.readAllLines(root.resolve(page));
     }
 
-    /** Returns the cells of the rows below a table head that begins with {@code head}. */
+    /** Returns the cells of the rows below a table's header row, which begins with {@code head}. */
     private List<List<String>> table(String page, String head) throws IOException {
         List<List<String>> rows = new ArrayList<>();
         boolean inside = false;

@@ -11,7 +11,7 @@ import java.util.Set;
  * @param fix the properties that undo the error; empty if there is none
  * @param redisDelayed whether a proxy delays each direction of the connections to Redis by a millisecond
  * @param sqlDelayed whether a proxy delays each direction of the connections to a database server by a millisecond
- * @param slowLog whether the console output of the provider is read slowly
+ * @param slowLog whether the provider's console output is read slowly
  * @param byHand the cause that was originally found with thread dumps
  * @param causes the possible beginnings of the text by which the diagnosis names the true cause; empty if there is no
  *     error

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** A child process, which ends no later than this process. */
 public final class Program implements AutoCloseable {
 
-    private static final long STOP_SECONDS = 30; // A provider first drains its calls.
+    // A provider drains its calls before it ends, so it may need this long.
+    private static final long STOP_SECONDS = 30;
 
     private final String name;
     private final Process process;

@@ -159,7 +159,7 @@ record GateOptions(
                     return uri;
                 }
             } catch (URISyntaxException e) {
-                // the code below reports this together with other malformed addresses
+                // The code below reports this together with other malformed addresses.
             }
             throw new CannotRunException(
                     "--" + name + " is '" + value + "'; expected http:// or https://, a host and a" + " port");
@@ -180,7 +180,7 @@ record GateOptions(
                     return rate;
                 }
             } catch (NumberFormatException e) {
-                // the code below reports this together with other invalid values
+                // The code below reports this together with other invalid values.
             }
             throw new CannotRunException(
                     "--rate is '" + value + "'; expected calls a second, more than 0 and at most 1000000");

@@ -50,7 +50,7 @@ public final class SloGate {
         if (actuator == null) {
             return drive(call, options, null).passed();
         }
-        actuator.diagnosis(); // detects a wrong address before the load starts
+        actuator.diagnosis(); // This request detects a wrong address before the load starts.
         SlowMoments slow = new SlowMoments(options.target(), actuator::diagnosisNow);
         LatencyReport report = drive(call, options, slow);
         out.println();
@@ -59,7 +59,7 @@ public final class SloGate {
     }
 
     /**
-     * Returns the current diagnosis. If the application no longer answers, returns a text that says so, so that the
+     * Returns the current diagnosis. If the application no longer answers, returns a message that says so, so that the
      * result of the load is still printed.
      */
     private static String diagnosis(Actuator actuator) throws InterruptedException {
