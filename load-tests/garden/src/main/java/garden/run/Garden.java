@@ -2,9 +2,7 @@ package garden.run;
 
 import garden.world.World;
 
-/**
- * Everything that a fault may change: the switches of the shop, the load, and the services on which the shop depends.
- */
+/** Everything that a fault may change: the shop's switches, the load, and the services on which the shop depends. */
 public record Garden(World world, Shop shop, Load load) {
 
     /** Sets the strength of a fault in the shop. */

@@ -38,12 +38,12 @@ public final class Link implements AutoCloseable {
         usualDelay = millis;
     }
 
-    /** Sets the additional delay of each part of a request, in milliseconds. */
+    /** Sets the delay that a fault adds to each part of a request, in milliseconds. */
     public void requestDelay(int millis) {
         requestDelay = millis;
     }
 
-    /** Sets the delay before a new connection is forwarded, in milliseconds. */
+    /** Sets the delay that a fault adds before a new connection is forwarded, in milliseconds. */
     public void connectDelay(int millis) {
         connectDelay = millis;
     }

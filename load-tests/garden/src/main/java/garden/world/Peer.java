@@ -40,7 +40,7 @@ public final class Peer {
         usualDelay = millis;
     }
 
-    /** Sets the additional time before the headers of an answer, in milliseconds. */
+    /** Sets the delay that a fault adds before the headers of an answer, in milliseconds. */
     public void delay(int millis) {
         delay = millis;
     }

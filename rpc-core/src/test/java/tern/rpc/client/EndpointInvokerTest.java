@@ -107,7 +107,7 @@ class EndpointInvokerTest {
         return connections.computeIfAbsent(endpoint, Connection::new);
     }
 
-    /** Makes the endpoint refuse calls as not executed. The action runs before each refusal. */
+    /** Makes the endpoint refuse every call as not executed. The action {@code meanwhile} runs before each refusal. */
     private void refuses(Endpoint endpoint, StatusCode code, Runnable meanwhile) {
         connection(endpoint).taking = (connection, call) -> {
             asked.add(connection.endpoint);
@@ -182,7 +182,7 @@ class EndpointInvokerTest {
         assertThat(asked).containsExactly(ONE);
     }
 
-    /** The call must succeed even if the thread of its caller notices the failure late. */
+    /** The call must succeed even if the caller's thread notices the failure late. */
     @Test
     void callOfALostConnectionGoesToASuccessorThatIsReadyAlready() {
         refuses(

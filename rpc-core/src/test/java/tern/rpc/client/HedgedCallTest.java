@@ -86,8 +86,8 @@ class HedgedCallTest {
     }
 
     /**
-     * Makes a hundred calls of the given duration. After that, the client knows the usual response time, and the budget
-     * allows five hedges.
+     * Makes a hundred calls with the given response time. After that, the client knows the usual response time, and the
+     * budget allows five hedges.
      */
     private void train(Service service, Duration took) {
         network.taking = (endpoint, call) -> {

@@ -496,7 +496,7 @@ class ClusterTest {
         assertThat(peer(1).attempts).isEqualTo(2);
     }
 
-    /** Opens the port of a provider, and returns the time until the provider gets a call again. */
+    /** Opens a provider's port, and returns the time until the provider gets a call again. */
     private long untilCalled(int number) {
         Peer back = peer(number);
         back.open = true;

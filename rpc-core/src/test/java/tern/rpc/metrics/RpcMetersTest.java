@@ -181,7 +181,7 @@ class RpcMetersTest {
         }
     }
 
-    /** Returns the unit of the values, which is the first word of the description. */
+    /** Returns the unit of a meter's values, which is the first word of the meter's description. */
     private static String unit(Meter meter) {
         if (meter instanceof Timer || meter instanceof FunctionTimer) {
             return "seconds";

@@ -90,7 +90,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Counts the events of a call on the client. */
+    /** Counts the events of one call on the client. */
     private static final class Counted implements PendingCall.Completion, PendingCall.Carrier, Answer {
 
         private final AtomicInteger completions = new AtomicInteger();

@@ -122,7 +122,7 @@ public abstract class StreamContractTest extends TransportTest {
         return Objects.requireNonNull(ServerContext.current());
     }
 
-    /** Reads the whole stream and returns a stage with the number of its values. */
+    /** Reads the whole stream and returns a stage that completes with the number of values. */
     private static CompletionStage<Integer> counting(Flow.Publisher<String> values) {
         CompletableFuture<Integer> counted = new CompletableFuture<>();
         values.subscribe(new Flow.Subscriber<>() {
@@ -151,7 +151,7 @@ public abstract class StreamContractTest extends TransportTest {
         return counted;
     }
 
-    /** Answers each request with the value of the request. */
+    /** Answers each request with the request's own value. */
     private static StreamObserver<byte[]> echoing(StreamObserver<byte[]> answers) {
         return new StreamObserver<>() {
             @Override

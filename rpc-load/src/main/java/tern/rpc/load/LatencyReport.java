@@ -156,7 +156,7 @@ public record LatencyReport(
         return misses.isEmpty();
     }
 
-    /** Returns the table and the result of the run as text for a terminal. */
+    /** Returns the run's table and result as text for a terminal. */
     public String toText() {
         StringBuilder text = new StringBuilder();
         line(

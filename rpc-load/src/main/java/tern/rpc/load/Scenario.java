@@ -17,7 +17,9 @@ public final class Scenario {
         void run(long number) throws Exception;
     }
 
-    /** @param weight the weight of this step; its share of the calls is its weight divided by the sum of all weights */
+    /**
+     * @param weight this step's weight; the step's share of the calls is its weight divided by the sum of all weights
+     */
     public record Step(String name, int weight, Call call) {}
 
     private final List<Step> steps;

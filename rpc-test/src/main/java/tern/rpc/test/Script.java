@@ -67,7 +67,7 @@ public final class Script {
         }
     }
 
-    /** Adds a step that computes the answer from the arguments, on a thread of the provider. */
+    /** Adds a step that computes the answer from the arguments, on one of the provider's threads. */
     public Script answerWith(Function<List<@Nullable Object>, @Nullable Object> answer) {
         return add("answerWith(…)", (arguments, drop) -> CompletableFuture.completedFuture(answer.apply(arguments)));
     }

@@ -104,7 +104,7 @@ class ConnectionDetailsTest {
         }
     }
 
-    /** A container that reports the port of the scripted provider. */
+    /** A container that reports the scripted provider's port. */
     static final class PretendedContainer extends GenericContainer<PretendedContainer> {
 
         PretendedContainer() {

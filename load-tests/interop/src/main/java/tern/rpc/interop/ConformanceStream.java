@@ -64,7 +64,7 @@ final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
         return answers;
     }
 
-    /** Sets the definition of the answers. Must be called before all other methods. */
+    /** Sets the rules that define the answers. Must be called before all other methods. */
     void define(StreamResponseDefinition given) {
         definition = given;
         call.metadata(given.getResponseHeadersList(), given.getResponseTrailersList());

@@ -78,7 +78,8 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
         upstream = subscription;
-        tell(); // The subscriber may have requested answers earlier.
+        // The subscriber may have requested answers before the first event, so this call handles these requests.
+        tell();
     }
 
     @Override

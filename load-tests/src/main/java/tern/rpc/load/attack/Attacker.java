@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * Runs an attack in a separate process. Prints the reactions of the server: connections opened, closed and not
- * accepted, streams reset or answered with an error, and the time of the first reaction.
+ * Runs an attack in a separate process. Prints the server's reactions: connections opened, closed and not accepted,
+ * streams reset or answered with an error, and the time of the first reaction.
  */
 public final class Attacker {
 

@@ -150,7 +150,7 @@ public final class Attacks {
         return new HonestCallers(port, attack.takesConnections());
     }
 
-    /** Reads the output of the server, because a full pipe would block the server's threads when they log. */
+    /** Reads the server's output, because a full pipe would block the server's threads when they log. */
     private static void drain(Process server) {
         Thread reader = new Thread(() -> {
             try {

@@ -76,7 +76,7 @@ final class RawDubbo implements AutoCloseable {
     /**
      * Waits for an answer.
      *
-     * @return the status of the answer
+     * @return the answer's status
      */
     int status() throws IOException {
         byte[] head = new byte[HEAD_BYTES];

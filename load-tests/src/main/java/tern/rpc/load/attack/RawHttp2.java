@@ -103,7 +103,7 @@ final class RawHttp2 implements AutoCloseable {
     /**
      * Sends the headers of a call.
      *
-     * @return the id of the stream
+     * @return the stream id
      */
     int begin(String method, String... moreHeaders) throws IOException {
         int stream = nextStream;
@@ -132,7 +132,7 @@ final class RawHttp2 implements AutoCloseable {
     /**
      * Sends a complete call.
      *
-     * @return the id of the stream
+     * @return the stream id
      */
     int call(String method, String text) throws IOException {
         int stream = begin(method);

@@ -33,7 +33,7 @@ final class DemoReport implements Consumer<String> {
     private boolean complete;
 
     /**
-     * @param names the names of the providers by their ports, in the order of the columns
+     * @param names the providers' names by port, in the order of the columns
      * @param out receives each row
      */
     DemoReport(Map<Integer, String> names, Consumer<String> out) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** Counts the calls of one run by the second in which they were scheduled to start. Thread-safe. */
 final class Timeline {
 
-    /** The number of measured seconds before the fault begins. */
+    /** The number of seconds that are measured before the fault begins. */
     static final int BEFORE = 5;
 
     static final int FAULT = 20;

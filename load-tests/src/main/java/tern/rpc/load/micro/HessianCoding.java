@@ -148,8 +148,8 @@ public final class HessianCoding {
     }
 
     /**
-     * Returns an operation that reads a value as the result of a method. The serializer prepares the type of the result
-     * before the first call.
+     * Returns an operation that reads a value as the result of a method. The serializer prepares the result type before
+     * the first call.
      */
     static Supplier<?> ourReading(byte[] bytes, String method) {
         HessianSerializer serializer = HessianSerializer.builder().build();

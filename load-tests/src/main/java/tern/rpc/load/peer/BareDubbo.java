@@ -83,7 +83,7 @@ final class BareDubbo extends BareConnection {
                 .put(body)
                 .array());
         while (answered() != id) {
-            // The frame is a heartbeat of the server. It needs no answer, because the run is shorter than the server's
+            // The frame is the server's heartbeat. It needs no answer, because the run is shorter than the server's
             // timeout.
         }
     }
@@ -107,7 +107,7 @@ final class BareDubbo extends BareConnection {
         return fields.getLong(ID_OFFSET);
     }
 
-    /** Whether the body contains the value true, with or without attachments. */
+    /** Returns whether the body contains the value true, with or without attachments. */
     private static boolean isValue(byte[] body) {
         return body.length > 1 && (body[0] == (byte) 0x91 || body[0] == (byte) 0x94) && body[1] == 'T';
     }

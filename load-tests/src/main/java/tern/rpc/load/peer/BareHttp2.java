@@ -62,8 +62,8 @@ final class BareHttp2 extends BareConnection {
     }
 
     /**
-     * Opens a connection for calls with Triple's envelope for Java values, which contains the name of the
-     * serialization, the name of the type, and the encoded argument.
+     * Opens a connection for calls with Triple's envelope for Java values, which contains the serialization name, the
+     * type name and the encoded argument.
      */
     static BareHttp2 withJavaValues(int port) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

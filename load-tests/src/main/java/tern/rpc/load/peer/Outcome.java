@@ -6,7 +6,7 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * The result of one scenario for one peer: the median of each value over the rounds, and the latencies of all rounds
+ * One peer's result in one scenario: the median of each value over the rounds, and the latencies of all rounds
  * together.
  *
  * @param measured the results of the completed rounds

@@ -20,9 +20,7 @@ interface Peer extends AutoCloseable {
      */
     void serve(int port, Services services);
 
-    /**
-     * Connects to the server with one connection, or with one per caller if the framework does not share connections.
-     */
+    /** Opens one connection to the server, or one per caller if the framework does not share connections. */
     Services connect(int port);
 
     /** Closes the server and the connections, if the framework can close them. */

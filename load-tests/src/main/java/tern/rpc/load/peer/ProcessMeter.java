@@ -32,7 +32,7 @@ final class ProcessMeter {
         this(Path.of("/proc/self"));
     }
 
-    /** @param directory the directory of the process in /proc, see proc(5) */
+    /** @param directory the process's directory in /proc, see proc(5) */
     ProcessMeter(Path directory) {
         this.directory = directory;
     }

@@ -12,8 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Key and certificate for the peers with TLS. The first process that needs them creates them with the JDK's {@code
- * keytool}. A system property tells the other processes the path of their file.
+ * The key and certificate of the peers with TLS. The first process that needs them creates them with the JDK's {@code
+ * keytool}. A system property tells the other processes the file's path.
  */
 final class RunCertificate {
 

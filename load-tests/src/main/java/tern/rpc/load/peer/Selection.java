@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
  * @param scenes the scenarios with their number of callers
  * @param rounds the number of rounds; each peer runs once per round
  * @param millis the duration of each scenario in each round, in milliseconds
- * @param report the file of the page
+ * @param report the file to which the HTML page is written
  */
 record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis, Path report) {
 

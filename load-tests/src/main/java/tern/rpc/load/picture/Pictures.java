@@ -50,7 +50,7 @@ public final class Pictures {
         return all;
     }
 
-    /** A bar with its label, value, color, and the text at its end. */
+    /** A bar with its label, value and color, and the text at its end. */
     private record Bar(String label, double value, String text, String color) {}
 
     // --- CPU per call, compared with other frameworks ----------------------------------------------------------------
@@ -117,7 +117,7 @@ public final class Pictures {
     private static final Pattern ACCOUNT = Pattern.compile(" +a call +(.+) ms");
     private static final Pattern PART = Pattern.compile("(.+) ([0-9.]+)");
 
-    /** Draws the parts of a late call's time, from the first example on the page. */
+    /** Draws the parts of a late call's time, from the first example on the diagnosis page. */
     private String diagnosis() throws IOException {
         String head = "";
         for (String line : lines("docs/diagnosis.md")) {

@@ -60,7 +60,7 @@ final class KneeSearch {
         return Double.isInfinite(missed) ? Math.min(highest, held * STRIDE) : Math.sqrt(held * missed);
     }
 
-    /** Records the result of the load at the rate of {@link #next()}. */
+    /** Records the result of the load that ran at the rate of {@link #next()}. */
     void tell(Outcome outcome) {
         left--;
         if (outcome == Outcome.HELD) {

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A child process, which ends no later than this process. */
+/** A child process. It ends no later than this process. */
 public final class Program implements AutoCloseable {
 
     // A provider drains its calls before it ends, so it may need this long.
@@ -63,7 +63,7 @@ public final class Program implements AutoCloseable {
         return new Program(name, process, log);
     }
 
-    /** Closes the input of the process. Some programs then end. */
+    /** Closes the process's standard input. Some programs end when their input ends. */
     public void endInput() throws IOException {
         process.getOutputStream().close();
     }
@@ -72,7 +72,7 @@ public final class Program implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Returns the path of a program; null if it is not on the search path. */
+    /** Returns a program's path; null if the program is not on the search path. */
     public static @Nullable Path onPath(String program) {
         String folders = System.getenv().getOrDefault("PATH", "");
         return Arrays.stream(folders.split(File.pathSeparator))

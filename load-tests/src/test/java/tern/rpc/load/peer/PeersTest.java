@@ -116,7 +116,8 @@ class PeersTest {
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(0));
         subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(1));
-        subscription.request(1); // Without this request, Armeria does not signal the end of the stream.
+        // Without this request, Armeria does not signal the end of the stream to the subscriber.
+        subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("end");
         assertThat(told).isEmpty();
     }
