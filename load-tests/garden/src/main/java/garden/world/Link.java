@@ -126,7 +126,7 @@ public final class Link implements AutoCloseable {
                 out.write(buffer, 0, length);
             }
         } catch (IOException e) {
-            // One side has closed, so the other side is closed too.
+            // One side has closed its connection, so the connection to the other side is closed too.
         } finally {
             open.remove(from);
             open.remove(to);

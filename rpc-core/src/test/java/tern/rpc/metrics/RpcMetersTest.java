@@ -84,7 +84,7 @@ class RpcMetersTest {
         return ServiceExport.of(Shop.OrderService.class, this::order, group, version);
     }
 
-    /** Runs the method {@code order}, which calls another service so that its ledger contains an operation. */
+    /** Runs the method {@code order}. The method calls another service, so that its ledger contains an operation. */
     private String order(String name) {
         return name.equals("fails")
                 ? fail()

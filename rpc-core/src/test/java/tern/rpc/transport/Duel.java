@@ -15,10 +15,10 @@ public final class Duel {
     /** A single race. */
     public interface Round {
 
-        /** Runs on the caller's thread, at the same moment as {@link #second}. */
+        /** Runs on the caller's thread, concurrently with {@link #second}. */
         void first();
 
-        /** Runs on the second thread, at the same moment as {@link #first}. */
+        /** Runs on the second thread, concurrently with {@link #first}. */
         void second();
 
         /** Runs on the caller's thread after both actions have ended. */
@@ -49,8 +49,8 @@ public final class Duel {
     }
 
     /**
-     * @throws AssertionError if an action of a race fails an assertion; the message contains the number of the race.
-     *     Other exceptions of actions are thrown unchanged
+     * @throws AssertionError if an action of a race fails an assertion; the error message contains the number of the
+     *     race. Other exceptions of actions are thrown unchanged
      */
     public static void fight(int rounds, Rounds made) {
         Duel duel = new Duel();

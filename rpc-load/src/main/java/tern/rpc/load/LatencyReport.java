@@ -34,7 +34,7 @@ public record LatencyReport(
      *
      * @param calls the number of successful calls; the latencies are those of these calls
      * @param qps the number of successful calls per second
-     * @param within the share of all calls that succeeded within the target latency, from 0 to 1
+     * @param within the share of all calls that succeeded within the latency target, from 0 to 1
      */
     public record Row(
             String name,

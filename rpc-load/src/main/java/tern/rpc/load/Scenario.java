@@ -39,8 +39,8 @@ public final class Scenario {
     }
 
     /**
-     * Returns the index of the step for the call with this number. The choice is random according to the weights, but
-     * the same in every run.
+     * Returns the index of the step that the call with this number executes. The choice is random according to the
+     * weights, but the same in every run.
      */
     int pick(long number) {
         int ticket = new SplittableRandom(number).nextInt(totalWeight);

@@ -152,8 +152,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Returns host and port, such as {@code 127.0.0.1:40123}. Suitable for {@code rpc.client.url} if the references set
-     * their protocol.
+     * Returns host and port, such as {@code 127.0.0.1:40123}. {@code rpc.client.url} can be set to this value if the
+     * references set their protocol.
      */
     public String address() {
         return InetAddress.getLoopbackAddress().getHostAddress() + ":" + relay.port();
@@ -306,8 +306,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Blocks until the method was called the given number of times. Useful for calls whose end the caller cannot
-     * observe, such as one-way calls. Fails if the time limit is exceeded.
+     * Blocks until the method was called the given number of times. Use this method for calls whose end the caller
+     * cannot observe, such as one-way calls. Fails if the time limit is exceeded.
      */
     public void awaitCalls(String method, int times, Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
@@ -352,7 +352,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
      * and tests, whose contexts end earlier.
      */
     private void closeWith(ExtensionContext context) {
-        // get() on this store also finds values of parent contexts
+        // Calling get() on this store also finds values of parent contexts.
         ExtensionContext.Store store = context.getStore(NAMESPACE);
         if (store.get(this) == null) {
             store.put(this, (AutoCloseable) this::close);

@@ -28,7 +28,7 @@ public interface UserService {
     /**
      * Returns one page of users, ordered by id.
      *
-     * @param pageNo the number of the page; the first page is 1
+     * @param pageNo the page number, which starts at 1
      */
     @RpcMethod(readOnly = true)
     Page<User> listUser(int pageNo);

@@ -15,8 +15,8 @@ import tern.rpc.RpcException;
 
 /**
  * Publishes the answers of a script to a stream of requests, as fast as the subscriber requests answers. Supports only
- * one subscriber. No thread blocks: a thread that signals an event also handles it, unless another thread is handling
- * events; then that thread handles the new event too.
+ * one subscriber. No thread blocks. A thread that signals an event also handles it. If another thread is already
+ * handling events, that thread handles the new event too.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 

@@ -359,8 +359,7 @@ enum Attack {
     private final Consumer<Attacker> way;
 
     /**
-     * @param anyServer whether the attack is also possible on servers that support neither the dubbo protocol nor
-     *     HTTP/1.1
+     * @param anyServer whether servers that support neither the dubbo protocol nor HTTP/1.1 can be attacked in this way
      */
     Attack(String what, boolean anyServer, Consumer<Attacker> way) {
         this.what = what;

@@ -66,7 +66,10 @@ final class RawHttp2 implements AutoCloseable {
         out = socket.getOutputStream();
     }
 
-    /** Sends the preface. Also sends the initial window of each stream, unless {@code initialWindow} is negative. */
+    /**
+     * Sends the connection preface and, unless {@code initialWindow} is negative, a setting for the initial window of
+     * each stream.
+     */
     RawHttp2 open(int initialWindow) throws IOException {
         out.write(PREFACE);
         write(

@@ -112,7 +112,7 @@ final class DemoReport implements Consumer<String> {
         return await(() -> CONNECTED.equals(shown.get(port)) && served.getOrDefault(port, 0L) > 0, atMostSeconds);
     }
 
-    /** Forgets the last second of a provider, so that {@link #awaitServing} waits for a later second. */
+    /** Discards the last second of a provider, so that {@link #awaitServing} waits for a later second. */
     synchronized void forget(int port) {
         shown.remove(port);
     }

@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The TLS engine of a peer, or none. The suffix of the peer's name determines it. */
+/**
+ * The TLS engine of a peer, or {@code NONE} for a peer without TLS. The suffix of the peer's name selects the engine.
+ */
 enum Encryption {
     NONE("", null),
 

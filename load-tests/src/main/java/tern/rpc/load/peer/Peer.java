@@ -68,7 +68,7 @@ interface Peer extends AutoCloseable {
             "floor",
             "floor-queue");
 
-    /** The peers that also take part with TLS. */
+    /** The peers that take part with TLS as well as without TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
     /** The names of all peers: first those without TLS, then those with TLS. */

@@ -12,8 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * The key and certificate of the peers with TLS. The first process that needs them creates them with the JDK's {@code
- * keytool}. A system property tells the other processes the file's path.
+ * The key and certificate of the peers with TLS. The first process that needs the two creates them with the JDK's
+ * {@code keytool}. A system property tells the other processes the file's path.
  */
 final class RunCertificate {
 

@@ -53,7 +53,7 @@ record Scene(String name, int callers, int pairs, String description) {
         return new Scene(name, callers, pairs, description);
     }
 
-    /** Whether the scenario counts messages of streams instead of calls. */
+    /** Whether the scenario counts stream messages instead of calls. */
     boolean streams() {
         return name.startsWith("feed") || name.startsWith("ping");
     }

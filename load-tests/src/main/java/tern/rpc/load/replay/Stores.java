@@ -43,7 +43,7 @@ final class Stores implements AutoCloseable {
     }
 
     /**
-     * Starts the stores.
+     * Starts the stores, which are Redis and a database.
      *
      * @param embedded whether to use embedded stores instead of installed servers
      */

@@ -116,9 +116,9 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Sends a signal.
+     * Sends a signal to the process.
      *
-     * @param name the name of the signal as {@code kill} expects it, such as {@code STOP}
+     * @param name the signal's name as {@code kill} expects it, such as {@code STOP}
      */
     void signal(String name) throws IOException, InterruptedException {
         new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))

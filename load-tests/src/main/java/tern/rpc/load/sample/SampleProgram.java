@@ -69,9 +69,9 @@ public final class SampleProgram implements AutoCloseable {
     }
 
     /**
-     * Sends a signal.
+     * Sends a signal to the program.
      *
-     * @param name the name of the signal, such as {@code STOP}
+     * @param name the signal's name, such as {@code STOP}
      */
     public void signal(String name) throws IOException, InterruptedException {
         program.signal(name);
