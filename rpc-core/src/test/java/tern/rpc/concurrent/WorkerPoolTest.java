@@ -194,7 +194,7 @@ class WorkerPoolTest {
     }
 
     /**
-     * Looks for races in the wake-up rules that would lose a task. The test uses short tasks, idle periods and many
+     * Looks for races that make the wake-up rules lose a task. The test uses short tasks, idle periods and many
      * producers at once.
      */
     @Test

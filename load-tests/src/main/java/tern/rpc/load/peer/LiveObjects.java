@@ -26,8 +26,8 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
     }
 
     /**
-     * The minimum number of words in a line of the histogram: row number, instances, bytes and class. The module is
-     * optional.
+     * The minimum number of words in a histogram line: row number, instances, bytes and class. Some lines also contain
+     * the module.
      */
     private static final int WORDS = 4;
 

@@ -95,7 +95,7 @@ final class ProcessMeter {
         }
     }
 
-    /** Returns the context switches of the live threads. */
+    /** Returns the number of context switches of all live threads. */
     private long switches() {
         long sum = 0;
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(directory.resolve("task"))) {
