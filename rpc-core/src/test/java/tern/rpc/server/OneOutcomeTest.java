@@ -485,11 +485,12 @@ class OneOutcomeTest {
 
         @Override
         public void headers(Metadata headers) {
-            // headers are ignored
+            // This receiver ignores headers.
         }
 
         @Override
-        @SuppressWarnings("NonAtomicVolatileUpdate") // messages are delivered one at a time
+        // Messages are delivered one at a time, so the update need not be atomic.
+        @SuppressWarnings("NonAtomicVolatileUpdate")
         public void message(Message message) {
             messages++;
             message.discard();

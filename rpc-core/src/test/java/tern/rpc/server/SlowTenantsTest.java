@@ -260,7 +260,7 @@ class SlowTenantsTest {
         }
         queue(flooding, 1);
         now.addAndGet(Duration.ofHours(2).toNanos());
-        transport.sweep(); // the callers get their failures while the methods are still running
+        transport.sweep(); // The callers get their failures while the methods are still running.
         await("nobody waits", () -> inside() == THREADS);
 
         callers.submit(() -> flooding.hold("one more"));

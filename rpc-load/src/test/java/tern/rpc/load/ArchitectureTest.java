@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks the dependencies between packages. */
+/** Checks the dependencies between the packages of rpc-load. */
 class ArchitectureTest {
 
     private static final JavaClasses LOAD = new ClassFileImporter().importPath(ownClasses());

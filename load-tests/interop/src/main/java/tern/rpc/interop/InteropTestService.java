@@ -157,7 +157,7 @@ final class InteropTestService implements TestService {
                 .build();
     }
 
-    /** Adds up the sizes of payloads. */
+    /** Adds up the payload sizes of a request stream. */
     private static final class Sum implements Flow.Subscriber<StreamingInputCallRequest> {
 
         private final ServerContext context;

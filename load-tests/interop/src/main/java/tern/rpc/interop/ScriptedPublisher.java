@@ -37,7 +37,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
 
     // Only the thread that handles events uses the fields below.
     private final ArrayDeque<Answer<R>> answers = new ArrayDeque<>();
-    private boolean delayed; // whether the delay of the first answer in the queue has been scheduled
+    private boolean delayed; // Whether the delay of the first queued answer has been scheduled.
     private boolean asked;
     private boolean allAnswered;
     private boolean over;

@@ -29,7 +29,7 @@ public final class Attacks {
     private static final int QUIET_MILLIS = 4_000;
     private static final int AFTER_MILLIS = 4_000;
     private static final int SETTLE_MILLIS = 2_000;
-    private static final double TICKS = 100; // the value of USER_HZ on Linux
+    private static final double TICKS = 100; // The value of USER_HZ on Linux.
 
     private final List<Attack> attacks;
     private final List<String> peers;

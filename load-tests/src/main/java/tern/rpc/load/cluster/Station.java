@@ -16,9 +16,9 @@ final class Station {
     /** The states of a node. */
     enum State {
         HEALTHY,
-        /** Calls take ten times longer. */
+        /** Calls to the node take ten times as long. */
         SLOW,
-        /** Calls fail at once. */
+        /** Calls to the node fail at once. */
         FAILING
     }
 

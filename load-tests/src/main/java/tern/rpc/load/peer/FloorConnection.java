@@ -51,7 +51,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
         }
     }
 
-    /** Writes all queued frames. */
+    /** Writes all queued frames with one flush. */
     @Override
     public void run() {
         scheduled.set(false); // The flag must be reset before the queue is read, so that no frame is missed.
