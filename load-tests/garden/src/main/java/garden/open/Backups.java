@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.springframework.stereotype.Component;
 
-/** Work outside calls that holds connections. */
+/** A simulated backup job, which runs outside calls and holds database connections. */
 @Component
 class Backups {
 

@@ -56,7 +56,7 @@ public enum Stand {
     private final boolean java25;
     private final boolean web;
 
-    @SuppressWarnings("ImmutableEnumChecker") // The list is immutable.
+    @SuppressWarnings("ImmutableEnumChecker") // The list is immutable, so the enum is immutable too.
     private final List<String> settings;
 
     Stand(boolean java25, boolean web, String... settings) {

@@ -797,9 +797,9 @@ class ClusterTest {
         assertThat(cluster.targets()).hasSize(ClusterSettings.DEFAULT_SUBSET);
     }
 
-    // The following tests cover rules.
+    // The following tests cover traffic rules.
 
-    /** Rules that the test sets. */
+    /** Traffic rules that the test sets. */
     private record Scripts(
             Map<Endpoint, String> tags, Map<Endpoint, Integer> weights, List<Endpoint> disabled, String forbiddenMethod)
             implements Rules {

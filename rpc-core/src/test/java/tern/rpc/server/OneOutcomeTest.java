@@ -479,7 +479,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Receives messages and discards them. */
+    /** A receiver that discards all messages. */
     private static final class Discarding implements ClientStream.Receiver {
         private volatile int messages;
 

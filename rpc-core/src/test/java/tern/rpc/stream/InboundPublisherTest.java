@@ -24,7 +24,7 @@ import tern.rpc.transport.Probe;
 @Timeout(60)
 class InboundPublisherTest {
 
-    /** Records the publisher's requests. */
+    /** A source that records the publisher's requests. */
     private static final class FakeSource implements InboundPublisher.Source {
         final List<Integer> requests = new ArrayList<>();
         final AtomicInteger cancels = new AtomicInteger();

@@ -355,7 +355,7 @@ enum Attack {
     private final String what;
     private final boolean anyServer;
 
-    @SuppressWarnings("ImmutableEnumChecker") // The lambdas have no state.
+    @SuppressWarnings("ImmutableEnumChecker") // The lambdas have no state, so the enum is immutable.
     private final Consumer<Attacker> way;
 
     /**

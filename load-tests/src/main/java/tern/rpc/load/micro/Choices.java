@@ -74,7 +74,7 @@ public final class Choices {
         }
     }
 
-    /** The settings of a variant. */
+    /** The settings of one measured variant. */
     private record Choice(
             int loops, int connections, int bytes, int callers, Way way, Consumer<RpcServer.Builder> server) {
 

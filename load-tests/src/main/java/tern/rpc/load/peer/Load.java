@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Load {
 
-    /** The maximum latency that is recorded. */
+    /** The maximum latency that can be recorded. */
     static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /**
@@ -46,7 +46,7 @@ final class Load {
         this.done = new CountDownLatch(callers);
     }
 
-    /** The result of a run. */
+    /** The result of one run of the load. */
     record Ran(long errors, String firstError, long nanos, ProcessCost cost, Histogram latencies) {}
 
     /**

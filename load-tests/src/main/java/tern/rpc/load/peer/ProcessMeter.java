@@ -113,7 +113,7 @@ final class ProcessMeter {
             String text = Files.readString(status);
             return number(text, "\nvoluntary_ctxt_switches:") + number(text, "\nnonvoluntary_ctxt_switches:");
         } catch (IOException e) {
-            return 0; // The thread has just ended.
+            return 0; // The thread has just ended, so it has no file.
         }
     }
 

@@ -82,7 +82,7 @@ public class JoinedWritesBenchmark {
                     read.clear();
                 }
             } catch (IOException e) {
-                // The benchmark is over.
+                // The benchmark has closed the socket.
             }
         }
 
