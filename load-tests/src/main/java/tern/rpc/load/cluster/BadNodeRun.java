@@ -19,7 +19,7 @@ import tern.rpc.load.sample.Program;
  */
 final class BadNodeRun implements AutoCloseable {
 
-    /** The offered load as a share of the capacity of all nodes. */
+    /** The offered load as a share of all nodes' total capacity. */
     private static final double LOAD = 0.6;
 
     private static final int NODES = 10;
@@ -45,9 +45,7 @@ final class BadNodeRun implements AutoCloseable {
      */
     record Result(String policy, int clients, BadNode badNode, Timeline timeline, double curedPercent) {}
 
-    /**
-     * @param workers the number of workers of each node
-     */
+    /** @param workers the number of workers per node */
     BadNodeRun(Supplier<Framework> made, String policy, int count, int workers) throws Exception {
         this.framework = made.get();
         this.perSecond = LOAD * NODES * workers * SECOND / Station.MEAN_NANOS;

@@ -142,12 +142,12 @@ final class DemoReport implements Consumer<String> {
         return DemoVerdict.of(List.copyOf(lost), kill, calls, ended && complete);
     }
 
-    /** The number of calls of the run; 0 until the run has ended. */
+    /** The number of calls in the run; 0 until the run has ended. */
     synchronized long calls() {
         return calls;
     }
 
-    /** The number of seconds of the run so far. */
+    /** The duration of the run so far, in seconds. */
     synchronized long seconds() {
         return seconds;
     }

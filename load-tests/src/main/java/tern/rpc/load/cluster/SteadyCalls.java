@@ -61,12 +61,12 @@ final class SteadyCalls {
             return micros.getTotalCount() + lostSafe + lostOnce;
         }
 
-        /** The number of failed calls of the idempotent method. */
+        /** The number of failed calls to the idempotent method. */
         synchronized long lostSafe() {
             return lostSafe;
         }
 
-        /** The number of failed calls of the non-idempotent method. */
+        /** The number of failed calls to the non-idempotent method. */
         synchronized long lostOnce() {
             return lostOnce;
         }

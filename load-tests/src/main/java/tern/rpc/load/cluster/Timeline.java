@@ -16,7 +16,7 @@ final class Timeline {
     static final int FAULT = 20;
     static final int AFTER = 8;
 
-    /** The number of seconds at the beginning of the fault in which response times are not measured. */
+    /** The time after the beginning of the fault in which response times are not measured, in seconds. */
     static final int SETTLED = 3;
 
     private static final int SECONDS = BEFORE + FAULT + AFTER;
@@ -76,7 +76,7 @@ final class Timeline {
         return sum;
     }
 
-    /** Returns the description of one of the first failures in the run; empty if no call failed. */
+    /** Returns the description of a failure that occurred early in the run; empty if no call failed. */
     String firstFailure() {
         return firstFailure;
     }

@@ -1,8 +1,8 @@
 package tern.rpc.load.peer;
 
 /**
- * The sizes of the frames of one kind of call. They equal the sizes of Tern's dubbo frames for the same values. A
- * request contains header, service, method, descriptor, arguments and attachments; an answer contains header, value and
+ * The frame sizes of one kind of call. They equal the sizes of Tern's dubbo frames for the same values. A request
+ * contains header, service, method, descriptor, arguments and attachments; an answer contains header, value and
  * attachments. {@code PeersTest} checks the equality.
  */
 record FloorFrames(int request, int answer) {

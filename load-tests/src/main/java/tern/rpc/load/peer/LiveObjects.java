@@ -19,7 +19,7 @@ import javax.management.ObjectName;
  */
 record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classes) {
 
-    /** The number of instances of one class, and the bytes that they use. */
+    /** The instance count of one class, and the bytes that the instances use. */
     record Counted(long instances, long bytes) {
 
         static final Counted NONE = new Counted(0, 0);
@@ -80,8 +80,8 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
     }
 
     /**
-     * Returns the direct memory of the JDK and of Netty. Netty may allocate memory that the JDK's counter does not
-     * include.
+     * Returns the size of the JDK's and Netty's direct memory. Netty may allocate memory that the JDK's counter does
+     * not include.
      */
     private static long directBytesNow() {
         long jdk = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()

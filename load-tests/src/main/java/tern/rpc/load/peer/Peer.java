@@ -11,7 +11,10 @@ import tern.sample.api.UserService;
  */
 interface Peer extends AutoCloseable {
 
-    /** The maximum number of connections of a peer that needs one per caller. It exceeds the number of callers. */
+    /**
+     * The maximum number of connections that a peer opens if it needs one connection per caller. It exceeds the number
+     * of callers.
+     */
     int CONNECTIONS = 1_024;
 
     /**

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One round, which consists of a configuration error of the sample provider and its fix.
+ * One round: a configuration error in the sample provider, and its fix.
  *
  * @param profile the Spring profile of the sample provider
  * @param mistake a short description of the error
