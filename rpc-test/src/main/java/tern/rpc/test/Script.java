@@ -18,7 +18,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * The answers of a {@link ScriptedProvider} to the calls of one method. Each call uses the next step of the script;
+ * The answers of a {@link ScriptedProvider} to the calls to one method. Each call uses the next step of the script;
  * after the last step, every call repeats that step. Thread-safe.
  */
 public final class Script {

@@ -264,14 +264,14 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                 });
     }
 
-    /** Returns the calls received so far, in order. */
+    /** Returns the calls that have been received so far, in order. */
     public List<SeenCall> calls() {
         synchronized (calls) {
             return List.copyOf(calls);
         }
     }
 
-    /** Returns the calls of the given method received so far, in order. */
+    /** Returns the calls to the given method that have been received so far, in order. */
     public List<SeenCall> calls(String method) {
         return calls().stream().filter(call -> call.method().equals(method)).toList();
     }

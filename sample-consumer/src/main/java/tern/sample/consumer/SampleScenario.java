@@ -28,7 +28,7 @@ class SampleScenario {
     enum Kind {
         /** All calls, chosen at random according to their weights. */
         MIX,
-        /** Only calls of {@code schedule}. */
+        /** Only calls to {@code schedule}. */
         SCHEDULE
     }
 

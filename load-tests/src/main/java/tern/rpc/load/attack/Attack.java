@@ -130,7 +130,7 @@ enum Attack {
                 }
             })),
 
-    /** Makes one-way calls of a method that sleeps. */
+    /** Makes one-way calls to a method that sleeps. */
     ONE_WAY_SLEEPERS(
             "one-way calls of 10 s, 200 at once and 50 a second by one connection",
             false,
@@ -146,7 +146,7 @@ enum Attack {
                 }
             })),
 
-    /** Makes calls of a method that sleeps, and resets each call after 5 ms. */
+    /** Makes calls to a method that sleeps, and resets each call after 5 ms. */
     RESET_SLEEPERS(
             "calls of 10 s that are reset after 5 ms, by one connection",
             true,
@@ -161,13 +161,13 @@ enum Attack {
                 }
             })),
 
-    /** Makes calls of a method that sleeps, 50 at a time on each of several connections. */
+    /** Makes calls to a method that sleeps, 50 at a time on each of several connections. */
     SLEEPERS(
             "calls of 10 s, 50 at a time on each of 20 connections",
             true,
             attacker -> attacker.together(20, () -> callAgain(attacker, 2, 50, Attack::sendText, "sleep"))),
 
-    /** Makes calls of a method that sleeps, from several addresses. */
+    /** Makes calls to a method that sleeps, from several addresses. */
     SLEEPERS_OF_ADDRESSES("calls of 10 s, 50 at a time from each of 8 addresses", true, attacker -> {
         Random addresses = new Random(1);
         attacker.together(8, () -> callAgain(attacker, 20 + addresses.nextInt(8), 50, Attack::sendText, "sleep"));
