@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class CallLedgerTest {
 
-    private final AtomicLong time = new AtomicLong(-7_000); // a monotonic clock may start below zero
+    private final AtomicLong time = new AtomicLong(-7_000); // The clock starts below zero, as System.nanoTime() may.
     private final NanoClock clock = time::get;
     private final CallLedger ledger = new CallLedger(clock);
 

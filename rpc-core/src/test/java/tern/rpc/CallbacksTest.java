@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reading an interface with callbacks must fail. Reading an interface of data types must not. */
+/** Reading an interface with callbacks must fail. Reading an interface whose methods use only data types must not. */
 class CallbacksTest {
 
     interface TakesConsumer {

@@ -24,7 +24,7 @@ public final class Circles {
 
     private Circles() {}
 
-    /** Returns each cycle of two or more files as a set of names of top-level classes. */
+    /** Returns all cycles of two or more files. Each cycle is a set of names of top-level classes. */
     public static List<Set<String>> in(JavaClasses classes) {
         Circles circles = new Circles();
         for (JavaClass type : classes) {

@@ -112,8 +112,8 @@ class MetadataTest {
     }
 
     /**
-     * Unicode lower-case mapping turns the Kelvin sign, the long s and the dotted and dotless i into k, s and i.
-     * Proxies do not do this.
+     * Unicode lower-case mapping turns the Kelvin sign, the long s and the dotted and dotless i into k, s and i. HTTP
+     * proxies do not apply this mapping.
      */
     @Test
     void lettersBeyondAsciiAreNoAscii() {

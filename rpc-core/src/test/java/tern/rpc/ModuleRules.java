@@ -103,7 +103,8 @@ public abstract class ModuleRules {
     }
 
     /**
-     * Returns the folder of the module's main classes, because the class path also contains classes of other modules.
+     * Returns the folder of the module's main classes. The tests read only this folder, because the class path also
+     * contains classes of other modules.
      */
     private Path ownClasses() {
         URL testClasses = getClass().getProtectionDomain().getCodeSource().getLocation();

@@ -1,8 +1,7 @@
 package tern.rpc;
 
 /**
- * An exception that no method declares and that is outside the packages of the services, so callers may not have its
- * class.
+ * An exception that no method declares and that is outside the services' packages, so callers may not have its class.
  */
 public final class StrangeException extends RuntimeException {
 

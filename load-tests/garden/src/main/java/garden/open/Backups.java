@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.springframework.stereotype.Component;
 
-/** Work outside calls that holds connections. */
+/** A simulated backup job, which runs outside calls and holds database connections. */
 @Component
 class Backups {
 
@@ -34,7 +34,7 @@ class Backups {
                 Naps.millis(500);
             }
         } catch (SQLException e) {
-            // The pool was full, because other threads hold the connections.
+            // The pool has no free connection, because the other threads hold all of them. This thread ends.
         }
     }
 }

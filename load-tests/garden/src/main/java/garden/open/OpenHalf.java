@@ -5,7 +5,7 @@ import garden.run.Half;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The faults, pairs and healthy situations of the open half. */
+/** The faults, pairs of faults and healthy situations whose answers anyone may read at any time. */
 public final class OpenHalf implements Half {
 
     @Override

@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** The faults of peers, and of the links to them. */
+/** Faults in the services that the shop calls, and in the links to them. */
 final class PeerFaults {
 
     private PeerFaults() {}

@@ -63,7 +63,8 @@ class Regions implements Step {
         }
         RedisScript<Long> script = RedisScript.of(
                 "for i = ARGV[1], ARGV[2] do redis.call('set', 'region:' .. i, i, 'ex', 60) end return 1", Long.class);
-        for (int first = 1; first <= keys; first += FILLED_AT_ONCE) { // one script must end before the read timeout
+        // Each script fills only some of the keys, so that it ends before the read timeout.
+        for (int first = 1; first <= keys; first += FILLED_AT_ONCE) {
             redis.execute(script, List.of(), String.valueOf(first), String.valueOf(first + FILLED_AT_ONCE - 1));
         }
     }

@@ -6,7 +6,7 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The answer of the diagnosis: its state and the causes that it found. */
+/** The result of a diagnosis: its state and the causes that it found. */
 record Answer(String state, List<Found> causes) {
 
     /** The fields of a cause that do not describe the cause itself. */
@@ -17,7 +17,7 @@ record Answer(String state, List<Found> causes) {
     /**
      * A cause that the diagnosis found.
      *
-     * @param all all texts of the cause, except symptoms and acquitted suspects
+     * @param all the cause's fields as one string, without symptoms and acquitted suspects
      */
     record Found(String title, String change, String all) {}
 
@@ -40,7 +40,9 @@ record Answer(String state, List<Found> causes) {
         return new Answer(text(root.path("state")), causes);
     }
 
-    /** Returns the property that a change sets, because the text of the change may omit it. */
+    /**
+     * Returns the property that an advised change sets. The caller appends it to the change's text, which may omit it.
+     */
     private static String setting(JsonNode change) {
         String property = text(change.path("property"));
         return property.isEmpty() ? "" : " (" + property + "=" + text(change.path("to")) + ")";

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A fault, a pair of faults, or a healthy situation, with the true causes that a correct diagnosis must name. A fault
- * does not change after it was built.
+ * A fault, a pair of faults, or a healthy situation, with the true causes that a correct diagnosis must name. Immutable
+ * after it has been built.
  */
 public final class Fault {
 
@@ -36,8 +36,8 @@ public final class Fault {
     }
 
     /**
-     * Adds a true cause. Each argument is a regular expression: for the kind, the place, the right change, and the
-     * harmful change.
+     * Adds a true cause to this fault. Each argument is a regular expression: for the kind, the place, the right
+     * change, and the harmful change.
      */
     public Fault truth(String kind, String place, String change, String forbidden) {
         truths.add(Truth.of(kind, place, change, forbidden));

@@ -2,12 +2,10 @@ package garden.run;
 
 import garden.world.World;
 
-/**
- * Everything that a fault may change: the switches of the shop, the load, and the services on which the shop depends.
- */
+/** Everything that a fault may change: the shop's switches, the load, and the services on which the shop depends. */
 public record Garden(World world, Shop shop, Load load) {
 
-    /** Sets a switch of the shop to a level. */
+    /** Sets the strength of a fault in the shop. */
     public void set(String name, double level) throws Exception {
         shop.control("/set?" + name + "=" + level);
     }

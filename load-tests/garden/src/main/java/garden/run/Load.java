@@ -41,7 +41,7 @@ public final class Load implements AutoCloseable {
         return thread;
     }
 
-    /** Multiplies the usual rate of 40 calls per second by {@code times}. */
+    /** Sets the rate to {@code times} times the usual 40 calls per second. */
     public void factor(double times) {
         perTick = times;
     }

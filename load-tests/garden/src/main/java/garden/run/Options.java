@@ -8,12 +8,12 @@ import java.util.List;
  * The arguments of the command.
  *
  * @param only the names of the faults to run; all faults if empty
- * @param half the name of the half to run; both halves if empty
+ * @param half the half of the faults to run, by name; both halves if empty
  * @param showBlind whether the answers for the blind half are shown
- * @param fresh whether faults that already have a verdict are run again
+ * @param fresh whether to run faults again that already have a verdict
  * @param live whether the course of one fault is shown
  * @param mariaDb whether the database is MariaDB instead of H2
- * @param answers the folder for the full answers
+ * @param answers the folder for the complete diagnoses
  */
 record Options(
         List<String> only, String half, boolean showBlind, boolean fresh, boolean live, boolean mariaDb, Path answers) {

@@ -138,7 +138,7 @@ public final class Shop implements AutoCloseable {
                 log.flush();
             }
         } catch (IOException e) {
-            // The shop has been stopped.
+            // The shop has been stopped, so its output is closed.
         }
     }
 

@@ -31,7 +31,7 @@ public enum Stand {
             "--spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
             "--spring.datasource.hikari.maximum-pool-size=2",
             "--spring.data.redis.client-type=jedis"),
-    /** The shop logs with Log4j 2, and the thread of a call writes each line itself. */
+    /** The shop logs with Log4j 2, and each call's thread writes the log lines itself. */
     LOG4J(
             false,
             false,
@@ -56,7 +56,7 @@ public enum Stand {
     private final boolean java25;
     private final boolean web;
 
-    @SuppressWarnings("ImmutableEnumChecker") // The list is immutable.
+    @SuppressWarnings("ImmutableEnumChecker") // The list is immutable, so the enum is immutable too.
     private final List<String> settings;
 
     Stand(boolean java25, boolean web, String... settings) {

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
 
-/** The score of one half of the faults. */
+/** Summarizes the verdicts on one half of the faults. */
 record Totals(List<Verdict> verdicts) {
 
     String text() {

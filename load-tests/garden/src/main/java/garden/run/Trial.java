@@ -59,7 +59,7 @@ final class Trial {
             seconds = fault.healthy() ? awaitAlarm() : awaitCause(bad);
             answer = Answer.of(garden.shop().diagnosis("application/json"));
             text = garden.shop().diagnosis("text/plain");
-        } catch (IOException | IllegalStateException e) { // the shop does not answer, so there is no diagnosis
+        } catch (IOException | IllegalStateException e) { // The shop does not answer, so there is no diagnosis.
             seconds = -1;
             answer = Answer.of("{\"state\":\"NO ANSWER\"}");
             text = e.toString();

@@ -3,13 +3,13 @@ package garden.run;
 import java.util.regex.Pattern;
 
 /**
- * The true cause of a fault, as patterns for the words of a correct diagnosis.
+ * The true cause of a fault, as patterns that a correct diagnosis matches.
  *
- * @param kind the kind of the cause
- * @param place the place of the cause
- * @param change the text that the advised change must contain
- * @param forbidden the text that the advised change must not contain, such as a property that cannot help; matches
- *     nothing if no advice is harmful
+ * @param kind matches the kind of the cause
+ * @param place matches the place of the cause
+ * @param change matches the advised change
+ * @param forbidden matches a change that must not be advised, such as a property that cannot help; matches nothing if
+ *     no advice is harmful
  */
 record Truth(Pattern kind, Pattern place, Pattern change, Pattern forbidden) {
 
@@ -22,8 +22,8 @@ record Truth(Pattern kind, Pattern place, Pattern change, Pattern forbidden) {
     }
 
     /**
-     * Whether a diagnosed cause is this true cause. The title must contain the kind. The title, the change or the
-     * evidence must contain the place.
+     * Returns whether a diagnosed cause is this true cause. The cause's title must match the kind, and any of the
+     * cause's texts must match the place.
      */
     boolean isNamedBy(Answer.Found cause) {
         return kind.matcher(cause.title()).find() && place.matcher(cause.all()).find();

@@ -1,6 +1,6 @@
 package garden.shop;
 
-/** A service that another application provides. */
+/** The rate service, which another application provides. */
 public interface RateService {
 
     double rate(int id);

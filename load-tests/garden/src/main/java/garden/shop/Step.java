@@ -1,14 +1,14 @@
 package garden.shop;
 
-/** A part of the work on an order. A fault is code in a step that runs only while the switch of the fault is on. */
+/** One step in the handling of an order. The code of a fault runs in a step, and only while that fault is planted. */
 public interface Step {
 
-    /** Does this step's part when an order is placed. Called for three of five calls. */
+    /** Performs this step when an order is placed. Called for three of five calls. */
     default void place(int id) {}
 
-    /** Does this step's part when an order is viewed. Called for one of four calls. */
+    /** Performs this step when an order is viewed. Called for one of four calls. */
     default void view(int id) {}
 
-    /** Does this step's part when the history of orders is read. Called for three of twenty calls. */
+    /** Performs this step when the order history is read. Called for three of twenty calls. */
     default void history(int id) {}
 }

@@ -27,7 +27,7 @@ public final class Database {
         return engine.port();
     }
 
-    /** Returns the application arguments by which the shop finds the database behind a link. */
+    /** Returns the application arguments that contain the address of the database behind a link. */
     List<String> address(int port) {
         return List.of("--spring.datasource.url=" + engine.url(port), "--spring.datasource.username=" + engine.user());
     }
@@ -36,7 +36,7 @@ public final class Database {
         return DriverManager.getConnection(engine.url(port()), engine.user(), "");
     }
 
-    /** Begins a transaction of another client. It remains open until the faults are undone. */
+    /** Executes a statement as another client would, and keeps its transaction open until the faults are undone. */
     public void stranger(String sql) throws SQLException {
         Connection connection = connect();
         connection.setAutoCommit(false);

@@ -33,17 +33,17 @@ public final class Link implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** Sets the delay of each part of a request without a fault, in milliseconds. */
+    /** Sets the delay that each part of a request has even without a fault, in milliseconds. */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }
 
-    /** Sets the additional delay of each part of a request, in milliseconds. */
+    /** Sets the delay that a fault adds to each part of a request, in milliseconds. */
     public void requestDelay(int millis) {
         requestDelay = millis;
     }
 
-    /** Sets the delay before a new connection is forwarded, in milliseconds. */
+    /** Sets the delay that a fault adds before a new connection is forwarded, in milliseconds. */
     public void connectDelay(int millis) {
         connectDelay = millis;
     }
@@ -126,7 +126,7 @@ public final class Link implements AutoCloseable {
                 out.write(buffer, 0, length);
             }
         } catch (IOException e) {
-            // One side has closed, so the other side is closed too.
+            // One side has closed its connection, so the connection to the other side is closed too.
         } finally {
             open.remove(from);
             open.remove(to);

@@ -35,12 +35,12 @@ public final class Peer {
         return server.getAddress().getPort();
     }
 
-    /** Sets the time before an answer without a fault, in milliseconds. */
+    /** Sets the response time without a fault, in milliseconds. */
     public void usualDelay(int millis) {
         usualDelay = millis;
     }
 
-    /** Sets the additional time before the headers of an answer, in milliseconds. */
+    /** Sets the delay that a fault adds before the headers of an answer, in milliseconds. */
     public void delay(int millis) {
         delay = millis;
     }
@@ -50,7 +50,7 @@ public final class Peer {
         bodyDelay = millis;
     }
 
-    /** Makes one of every {@code requests} requests fail with status 503; 0 for none. */
+    /** Makes one of every {@code requests} requests fail with status 503; with 0, no request fails. */
     public void failEach(int requests) {
         failEach = requests;
     }

@@ -4,7 +4,7 @@ import garden.shop.Naps;
 import garden.shop.RateService;
 import tern.rpc.spring.RpcService;
 
-/** The provider of rates. Thread-safe. */
+/** The rate service, whose faults are slow and failing calls. Thread-safe. */
 @RpcService
 public class RateDesk implements RateService {
 
@@ -12,17 +12,17 @@ public class RateDesk implements RateService {
     private volatile int discountDelay;
     private volatile boolean failing;
 
-    /** Sets the duration of the method that returns rates, in milliseconds. */
+    /** Sets the response time of the method that returns rates, in milliseconds. */
     public void rateDelay(int millis) {
         rateDelay = millis;
     }
 
-    /** Sets the duration of the method that returns discounts, in milliseconds. */
+    /** Sets the response time of the method that returns discounts, in milliseconds. */
     public void discountDelay(int millis) {
         discountDelay = millis;
     }
 
-    /** Sets whether every call fails. */
+    /** Sets whether every call of this service fails. */
     public void failing(boolean on) {
         failing = on;
     }

@@ -91,7 +91,7 @@ public final class World implements AutoCloseable {
         return machine;
     }
 
-    /** Returns the application arguments by which the shop finds all databases and peers. */
+    /** Returns the application arguments that contain the addresses of all databases and peers. */
     public List<String> addresses() {
         List<String> addresses = new ArrayList<>(database.address(databaseLink.port()));
         addresses.addAll(List.of(
@@ -103,7 +103,7 @@ public final class World implements AutoCloseable {
         return addresses;
     }
 
-    /** Undoes every fault of databases, peers and links. */
+    /** Undoes every fault in databases, peers and links. */
     public void heal() throws SQLException, IOException {
         for (Link link : List.of(redisLink, databaseLink, expressLink, parcelLink, ratesLink)) {
             link.heal();

@@ -81,7 +81,7 @@ public class WriteQueueBenchmark {
         }
     }
 
-    /** Accepts and releases all written data. */
+    /** A handler that accepts and releases all written data. */
     private static final class Sink extends ChannelOutboundHandlerAdapter {
 
         @Override

@@ -9,8 +9,8 @@ import org.springframework.context.ApplicationListener;
 
 /**
  * When the application is ready, prints the number of loaded classes, the number of live threads, and the CPU and wall
- * time since the start of the JVM. If the application has a first call, makes that call and prints its duration. Then
- * ends the process.
+ * time since the JVM started. If the application has a first call, makes that call and prints its duration. Then ends
+ * the process.
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 

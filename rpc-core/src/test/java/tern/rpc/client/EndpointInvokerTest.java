@@ -107,7 +107,7 @@ class EndpointInvokerTest {
         return connections.computeIfAbsent(endpoint, Connection::new);
     }
 
-    /** Makes the endpoint refuse calls as not executed. The action runs before each refusal. */
+    /** Makes the endpoint refuse every call as not executed. The action {@code meanwhile} runs before each refusal. */
     private void refuses(Endpoint endpoint, StatusCode code, Runnable meanwhile) {
         connection(endpoint).taking = (connection, call) -> {
             asked.add(connection.endpoint);
@@ -182,7 +182,7 @@ class EndpointInvokerTest {
         assertThat(asked).containsExactly(ONE);
     }
 
-    /** The call must succeed even if the thread of its caller notices the failure late. */
+    /** The call must succeed even if the caller's thread notices the failure late. */
     @Test
     void callOfALostConnectionGoesToASuccessorThatIsReadyAlready() {
         refuses(
@@ -285,7 +285,8 @@ class EndpointInvokerTest {
 
     @Test
     void idempotentCallIsCopiedToAProviderThatFailed() {
-        // The caller gets the answer of the healthy provider. The copy shows that the other provider has recovered.
+        // After provider ONE has failed, it gets only copies of calls, which would show its recovery. The caller gets
+        // the answer of provider TWO.
         Service proxy = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
                 .protocol("fake")
                 .method("call", MethodSettings.NONE.withIdempotent(true))

@@ -86,8 +86,8 @@ class HedgedCallTest {
     }
 
     /**
-     * Makes a hundred calls of the given duration. After that, the usual time is known and the budget allows five
-     * hedges.
+     * Makes a hundred calls with the given response time. After that, the client knows the usual response time, and the
+     * budget allows five hedges.
      */
     private void train(Service service, Duration took) {
         network.taking = (endpoint, call) -> {
@@ -98,7 +98,8 @@ class HedgedCallTest {
             service.find().join();
             service.findNow();
         }
-        now.addAndGet(Duration.ofMillis(300).toNanos()); // after this time the percentile is computed again
+        // After this time, the client computes the percentile of the response times again.
+        now.addAndGet(Duration.ofMillis(300).toNanos());
         network.taking = (endpoint, call) -> {};
         network.sent.clear();
     }
@@ -279,7 +280,7 @@ class HedgedCallTest {
             call.get(10, TimeUnit.SECONDS);
         }
 
-        assertThat(hedges()).isBetween(1.0, 6.0); // the budget is 5 % of 120 calls
+        assertThat(hedges()).isBetween(1.0, 6.0); // The hedging budget is 5 % of 120 calls.
     }
 
     @Test

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** A timer whose tasks run only when the test starts them. Periodic tasks never run. */
 final class ManualTimer extends ScheduledThreadPoolExecutor {
 
-    /** A task and the delay with which it was scheduled. */
+    /** A task of this timer, with the delay for which it was scheduled. */
     final class Task extends FutureTask<Object> implements ScheduledFuture<Object> {
 
         final long nanos;
@@ -50,7 +50,7 @@ final class ManualTimer extends ScheduledThreadPoolExecutor {
         return task;
     }
 
-    /** The tasks that were neither run nor cancelled yet. */
+    /** Returns the tasks that have been neither run nor cancelled. */
     List<Task> waiting() {
         return List.copyOf(waiting);
     }

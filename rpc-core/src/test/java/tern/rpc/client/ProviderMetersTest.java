@@ -77,7 +77,7 @@ class ProviderMetersTest {
     @Test
     void eachEjectionCountsOnce() {
         Service service = refer(ONE);
-        assertThat(isAnswered(refused(service))).isFalse(); // the node notices that it is connected
+        assertThat(isAnswered(refused(service))).isFalse(); // During this call, the node notices that it is connected.
         assertThat(ejections()).isZero();
 
         for (int i = 0; i < 5; i++) {
@@ -110,7 +110,7 @@ class ProviderMetersTest {
         }
 
         assertThat(waiting).noneMatch(CompletableFuture::isDone);
-        assertThat(probes("ping")).isEqualTo(2); // each provider gets one ping
+        assertThat(probes("ping")).isEqualTo(2); // Each provider gets one ping.
         assertThat(probes("call")).isZero();
     }
 
@@ -130,7 +130,8 @@ class ProviderMetersTest {
             now.addAndGet(Duration.ofMillis(50).toNanos());
         }
 
-        assertThat(probes("call")).isBetween(3.0, 11.0); // one copy is sent each second, until five have failed
+        // The client sends one copy per second, until five copies have failed.
+        assertThat(probes("call")).isBetween(3.0, 11.0);
         assertThat(probes("ping")).isZero();
     }
 }

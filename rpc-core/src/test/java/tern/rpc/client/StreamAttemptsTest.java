@@ -40,7 +40,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Probe;
 import tern.rpc.transport.Tls;
 
-/** Tests the attempts of a streaming call whose endpoint fails. The test plays the role of the transport. */
+/** Tests how a streaming call is attempted again when its endpoint fails. The test plays the role of the transport. */
 @Timeout(60)
 class StreamAttemptsTest {
 
@@ -52,7 +52,7 @@ class StreamAttemptsTest {
         CompletionStage<String> requests(Flow.Publisher<String> values);
     }
 
-    /** An opened stream. The test plays the role of its server. */
+    /** An opened stream. The test plays the role of the stream's server. */
     private static final class Opened implements ClientStream {
         final Endpoint endpoint;
         final PendingCall pending;
@@ -414,7 +414,8 @@ class StreamAttemptsTest {
         CompletableFuture<Boolean> inCallback = new CompletableFuture<>();
         Probe<String> answers = Probe.ofAll(value -> {
             inCallback.complete(true);
-            requests.join().onNext("reply"); // this callback runs on the thread that delivers the end
+            // This call blocks the callback thread, which also delivers the end of the stream.
+            requests.join().onNext("reply");
         });
         requests.complete(proxy.both(answers));
         Opened stream = next();

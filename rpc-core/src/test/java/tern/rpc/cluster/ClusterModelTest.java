@@ -56,11 +56,12 @@ class ClusterModelTest {
     private static final class Counts {
         int calls;
         int failed;
-        int bad; // number of calls in badSecond that the bad provider got
-        int badSecond; // number of calls from one second after the start of the fault
-        int atLast; // number of calls from 5 to 6 s after the end of the fault
+        int bad; // The number of calls to the bad provider during the fault, without its first second.
+        int badSecond; // The number of calls during the fault, without its first second.
+        int atLast; // The number of calls in the last second, which begins 5 s after the end of the fault.
         int atLastOfBad;
-        final List<Long> late = new ArrayList<>(); // response times from three seconds after the start of the fault
+        // The response times from three seconds after the start of the fault.
+        final List<Long> late = new ArrayList<>();
         final int[] failedOfClient;
 
         Counts(int clients) {

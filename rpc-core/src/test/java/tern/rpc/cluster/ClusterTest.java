@@ -56,7 +56,7 @@ class ClusterTest {
         return parts.cluster("Orders", "dubbo", of, nodes, ClusterSettings.DEFAULT);
     }
 
-    /** Runs its tasks when the test advances the clock. */
+    /** A timer that runs its tasks when the test advances the clock. */
     private final class Timer extends ScheduledThreadPoolExecutor {
         private record Task(long at, Runnable action) {}
 
@@ -144,7 +144,7 @@ class ClusterTest {
     private static final class Peer extends IdleConnection {
         private boolean heard = true;
         private int attempts;
-        private boolean open; // whether an attempt to connect succeeds
+        private boolean open; // Whether an attempt to connect succeeds.
         private int probes;
         private boolean closed;
 
@@ -354,7 +354,7 @@ class ClusterTest {
         peer(1).available = false;
         peer(2).heard = false;
         start(4);
-        pick(); // the nodes notice that they are connected
+        pick(); // During this pick, the nodes notice that they are connected.
         Node failing = cluster.targets().get(3).node();
         for (int i = 0; i < 5; i++) {
             failing.begin(now);
@@ -496,7 +496,7 @@ class ClusterTest {
         assertThat(peer(1).attempts).isEqualTo(2);
     }
 
-    /** Opens the port of a provider, and returns the time until the provider gets a call again. */
+    /** Opens a provider's port, and returns the time until the provider gets a call again. */
     private long untilCalled(int number) {
         Peer back = peer(number);
         back.open = true;
@@ -641,7 +641,7 @@ class ClusterTest {
         pass(SECOND);
         Target flapping = cluster.targets().get(0);
         try (LoggedLines lines = new LoggedLines()) {
-            for (int i = 0; i < 600; i++) { // each iteration causes two changes
+            for (int i = 0; i < 600; i++) { // Each iteration ejects the provider and lets it recover.
                 IntStream.range(0, 5).forEach(j -> call(flapping, Outcome.FAILED));
                 IntStream.range(0, 3).forEach(j -> call(flapping, Outcome.ANSWERED));
                 pass(100 * TICK);
@@ -797,9 +797,9 @@ class ClusterTest {
         assertThat(cluster.targets()).hasSize(ClusterSettings.DEFAULT_SUBSET);
     }
 
-    // The following tests cover rules.
+    // The following tests cover traffic rules.
 
-    /** Rules that the test sets. */
+    /** Traffic rules that the test sets. */
     private record Scripts(
             Map<Endpoint, String> tags, Map<Endpoint, Integer> weights, List<Endpoint> disabled, String forbiddenMethod)
             implements Rules {

@@ -16,13 +16,13 @@ import tern.rpc.transport.IdleConnection;
 
 class NodeTest {
 
-    private static final long ONE_MS = 1_000_000; // one millisecond in nanoseconds
+    private static final long ONE_MS = 1_000_000; // One millisecond in nanoseconds.
 
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();
     private final NodeCounts counts = new NodeCounts();
     private final ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(0); // never used
-    private long now = -5_000; // a monotonic clock may start below zero
+    private long now = -5_000; // The clock starts below zero, as System.nanoTime() may.
     private final Node node = node();
 
     private Node node() {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Tests the limits for the rates of changes and of new connections. */
+/**
+ * Tests the limits on how often a changed provider list is applied and on how many connections are opened per second.
+ */
 class PacesTest {
 
     private static final long TICK = TimeUnit.MILLISECONDS.toNanos(1);

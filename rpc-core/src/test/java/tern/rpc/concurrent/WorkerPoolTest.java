@@ -194,7 +194,7 @@ class WorkerPoolTest {
     }
 
     /**
-     * Looks for races in the wake-up rules that would lose a task. The test uses short tasks, idle periods and many
+     * Looks for races that make the wake-up rules lose a task. The test uses short tasks, idle periods and many
      * producers at once.
      */
     @Test
@@ -223,7 +223,7 @@ class WorkerPoolTest {
                             done.countDown();
                         });
                         if (i % 64 == 0) {
-                            Thread.yield(); // workers can become idle between bursts
+                            Thread.yield(); // The pause lets workers become idle between two bursts of tasks.
                         }
                     }
                 });
@@ -290,7 +290,7 @@ class WorkerPoolTest {
             }
             CountDownLatch offered = new CountDownLatch(1);
             while (!pool.offer(offered::countDown)) {
-                Thread.yield(); // the last worker is not idle yet
+                Thread.yield(); // The last worker is not idle yet, so the thread that submits tasks yields to it.
             }
 
             await(offered);

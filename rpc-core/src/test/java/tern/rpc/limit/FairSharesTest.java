@@ -18,13 +18,14 @@ class FairSharesTest {
         }
     }
 
-    /** Counts the votes of one window. Four of five calls belong to the tenant {@code quick}. */
+    /** Counts the votes of one measurement window. Four of five calls belong to the tenant {@code quick}. */
     private void window() {
         for (int i = 0; i < 100; i++) {
             shares.vote(i % 5 == 0 ? slow : quick);
         }
         shares.windowEnds();
-        shares.yields(slow, 0, ALL); // this records that another tenant sends calls
+        // This call of yields() records that a tenant other than {@code quick} sends calls.
+        shares.yields(slow, 0, ALL);
     }
 
     @Test

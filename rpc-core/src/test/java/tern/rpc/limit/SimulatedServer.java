@@ -58,7 +58,7 @@ final class SimulatedServer {
     static final class Counts {
 
         private int sent;
-        private int answered; // number of calls that were answered within their deadline
+        private int answered; // The number of calls that were answered within their deadline.
         private int refused;
         private final List<Long> nanos = new ArrayList<>();
 
@@ -118,8 +118,8 @@ final class SimulatedServer {
     }
 
     /**
-     * Sets the cost of the calls that follow: the mean of their exponentially distributed CPU time, and the fixed time
-     * that they wait for something else.
+     * Sets the cost of later calls: the mean of their exponentially distributed CPU time, and the fixed time that they
+     * wait for something else.
      */
     SimulatedServer calls(double cpuMillis, double elsewhereMillis) {
         cpuNanos = cpuMillis * 1e6;

@@ -84,7 +84,7 @@ class RpcMetersTest {
         return ServiceExport.of(Shop.OrderService.class, this::order, group, version);
     }
 
-    /** Runs the method {@code order}, which calls another service so that its ledger contains an operation. */
+    /** Runs the method {@code order}. The method calls another service, so that its ledger contains an operation. */
     private String order(String name) {
         return name.equals("fails")
                 ? fail()
@@ -115,7 +115,7 @@ class RpcMetersTest {
         }
         while (served() < 12
                 || meters.phases().stream().mapToLong(PhaseMeters::calls).sum() < 12) {
-            LockSupport.parkNanos(1_000_000); // a call is counted only after its answer was sent
+            LockSupport.parkNanos(1_000_000); // The server counts a call only after it has sent the answer.
         }
     }
 
@@ -181,7 +181,7 @@ class RpcMetersTest {
         }
     }
 
-    /** Returns the unit of the values, which is the first word of the description. */
+    /** Returns the unit of a meter's values, which is the first word of the meter's description. */
     private static String unit(Meter meter) {
         if (meter instanceof Timer || meter instanceof FunctionTimer) {
             return "seconds";

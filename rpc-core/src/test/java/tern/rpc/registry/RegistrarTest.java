@@ -29,7 +29,7 @@ class RegistrarTest {
             0,
             0);
 
-    /** A registry that records the calls of its methods. */
+    /** A registry that records the methods that are called on it. */
     private static final class FakeRegistry implements Registry, Publication {
         final List<String> log = new ArrayList<>();
         final CompletableFuture<Void> seen = new CompletableFuture<>();
@@ -89,7 +89,7 @@ class RegistrarTest {
         }
     }
 
-    /** Runs its scheduled task when the test calls it. */
+    /** A timer that runs its scheduled task when the test requests it. */
     private static final class FakeTimer extends ScheduledThreadPoolExecutor {
         Runnable task = () -> {};
         long everyMillis;

@@ -90,7 +90,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Counts the events of a call on the client. */
+    /** Counts the events of one call on the client. */
     private static final class Counted implements PendingCall.Completion, PendingCall.Carrier, Answer {
 
         private final AtomicInteger completions = new AtomicInteger();
@@ -479,17 +479,18 @@ class OneOutcomeTest {
         }
     }
 
-    /** Receives messages and discards them. */
+    /** A receiver that discards all messages. */
     private static final class Discarding implements ClientStream.Receiver {
         private volatile int messages;
 
         @Override
         public void headers(Metadata headers) {
-            // headers are ignored
+            // This receiver ignores headers.
         }
 
         @Override
-        @SuppressWarnings("NonAtomicVolatileUpdate") // messages are delivered one at a time
+        // Messages are delivered one at a time, so the update need not be atomic.
+        @SuppressWarnings("NonAtomicVolatileUpdate")
         public void message(Message message) {
             messages++;
             message.discard();

@@ -109,7 +109,8 @@ class OverloadTest {
 
         @Override
         public String quotes(String argument) {
-            throw new IncompleteExecutionException("cannot read " + argument); // callers do not have this class
+            // Callers do not have the class of this exception.
+            throw new IncompleteExecutionException("cannot read " + argument);
         }
     }
 
@@ -239,7 +240,7 @@ class OverloadTest {
         await("only the running call is inside", () -> inside() == 1);
         worker.release.countDown();
         await("nobody is inside", () -> inside() == 0);
-        held.clear(); // the callers have already got their answers
+        held.clear(); // The callers already have their answers, so the futures must not be checked after the test.
     }
 
     @Test
@@ -259,7 +260,7 @@ class OverloadTest {
         worker.release.countDown();
         await("nobody is inside", () -> inside() == 0);
         assertThat(worker.ran.get()).isZero();
-        held.clear(); // the deadline of the call has already passed
+        held.clear(); // The call failed at its deadline, so its future must not be checked after the test.
     }
 
     @Test
@@ -396,7 +397,7 @@ class OverloadTest {
     void argumentInTheMessageOfAnExceptionForgesNoLineOfTheLog() {
         try (Logged logged = new Logged()) {
             Work work = serve(settings -> {});
-            for (int i = 0; i < 2; i++) { // the stack trace of the second failure is not logged
+            for (int i = 0; i < 2; i++) { // The server logs the first failure with its stack trace, but not the second.
                 assertThatThrownBy(() -> work.quotes("1\n2026-01-01 ERROR forged"))
                         .isInstanceOf(RuntimeException.class);
             }

@@ -218,7 +218,7 @@ class SlowTenantsTest {
     @CsvSource({"true", "false"})
     void tenantThatHoldsNothingIsServedWhileAnotherHoldsAllThreads(boolean keepsThreads) throws Exception {
         serve(settings -> {
-            if (!keepsThreads) { // no keep-alive time, as with virtual threads
+            if (!keepsThreads) { // Without a keep-alive time, the server behaves as with virtual threads.
                 settings.threads(Thread::new, Duration.ZERO);
             }
         });
@@ -260,7 +260,7 @@ class SlowTenantsTest {
         }
         queue(flooding, 1);
         now.addAndGet(Duration.ofHours(2).toNanos());
-        transport.sweep(); // the callers get their failures while the methods are still running
+        transport.sweep(); // The callers get their failures while the methods are still running.
         await("nobody waits", () -> inside() == THREADS);
 
         callers.submit(() -> flooding.hold("one more"));
@@ -332,7 +332,7 @@ class SlowTenantsTest {
         for (; held > 0; held--) {
             RpcException refused = refusalOf(flooding, held);
             if (refused == null) {
-                break; // the call got a thread
+                break; // The server has accepted the call.
             }
             assertThat(refused.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
             assertThat(refused.wasExecuted()).isEqualTo(Executed.NO);

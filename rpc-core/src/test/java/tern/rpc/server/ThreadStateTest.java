@@ -84,7 +84,8 @@ class ThreadStateTest {
         public CompletionStage<Boolean> interrupts() {
             boolean interrupted = Thread.interrupted();
             while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
-                Thread.onSpinWait(); // waits until another call is queued, so that this thread runs it next
+                // The loop waits until another call is queued, so that this thread runs that call next.
+                Thread.onSpinWait();
             }
             first.set(false);
             Thread.currentThread().interrupt();

@@ -12,7 +12,7 @@ final class FakeMessage implements Message {
     final AtomicInteger decoded = new AtomicInteger();
     final AtomicInteger discarded = new AtomicInteger();
 
-    /** @param value the value of the message; if it is an exception, decoding throws it */
+    /** @param value the decoded value; if it is an exception, decoding throws it */
     FakeMessage(@Nullable Object value) {
         this(value, 1);
     }

@@ -24,7 +24,7 @@ import tern.rpc.transport.Probe;
 @Timeout(60)
 class InboundPublisherTest {
 
-    /** Records the publisher's requests. */
+    /** A source that records the publisher's requests. */
     private static final class FakeSource implements InboundPublisher.Source {
         final List<Integer> requests = new ArrayList<>();
         final AtomicInteger cancels = new AtomicInteger();
@@ -127,7 +127,8 @@ class InboundPublisherTest {
             assertThat(asked - came.get()).isLessThanOrEqualTo(16);
             if (came.get() < 10_000) {
                 came.incrementAndGet();
-                bring("x"); // each message arrives before the previous one is delivered, so one is always queued
+                // Each message arrives before the previous one is delivered, so one message is always queued.
+                bring("x");
             }
         });
         publisher.subscribe(probe);
@@ -148,7 +149,7 @@ class InboundPublisherTest {
         publisher.message(new FakeMessage("b", 1));
         publisher.message(new FakeMessage("c", MessageStream.ALLOWED_BYTES));
 
-        assertThat(source.requests).containsExactly(3, 0); // no message follows, so nothing is requested
+        assertThat(source.requests).containsExactly(3, 0); // No message follows, so the publisher requests nothing.
     }
 
     @Test
@@ -355,7 +356,7 @@ class InboundPublisherTest {
         tested.message(new FakeMessage("a"));
         tested.message(new FakeMessage("b"));
 
-        later.remove(0).run(); // one task delivers 256 messages
+        later.remove(0).run(); // One task delivers 256 messages.
 
         assertThat(seen).hasSize(256).startsWith("a", "b", "after a", "after b");
         assertThat(later).as("the rest comes later, after other streams").hasSize(1);
@@ -417,7 +418,7 @@ class InboundPublisherTest {
             for (Future<?> racer : racing) {
                 racer.get(20, TimeUnit.SECONDS);
             }
-            for (int task = 0; task < messages.size(); task++) { // several tasks deliver the remaining messages
+            for (int task = 0; task < messages.size(); task++) { // Several tasks deliver the remaining messages.
                 CountDownLatch settled = new CountDownLatch(1);
                 serial.execute(settled::countDown);
                 assertThat(settled.await(20, TimeUnit.SECONDS)).isTrue();

@@ -39,7 +39,7 @@ class OutboundSubscriberTest {
         tasks.forEach(Runnable::run);
     }
 
-    /** Records requests, and checks that all of them passed the wrapper. */
+    /** A subscription that records requests and checks that each request runs inside the wrapper. */
     private final class Subscription implements Flow.Subscription {
         final List<Long> requests = new ArrayList<>();
         int cancels;

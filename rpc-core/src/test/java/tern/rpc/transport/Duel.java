@@ -6,19 +6,19 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs two actions on two threads at the same moment, many times. One of the threads is that of the caller. The
- * threads synchronize by spinning, because threads that must be woken would start too far apart. Each thread waits for
- * a varying time before its action, so that either action may come first.
+ * Runs two actions on two threads at the same moment, many times. One of them is the caller's thread. The threads
+ * synchronize by spinning, because threads that must be woken would start too far apart. Each thread waits for a
+ * varying time before its action, so that either action may come first.
  */
 public final class Duel {
 
     /** A single race. */
     public interface Round {
 
-        /** Runs on the caller's thread, at the same moment as {@link #second}. */
+        /** Runs on the caller's thread, concurrently with {@link #second}. */
         void first();
 
-        /** Runs on the second thread, at the same moment as {@link #first}. */
+        /** Runs on the second thread, concurrently with {@link #first}. */
         void second();
 
         /** Runs on the caller's thread after both actions have ended. */
@@ -49,8 +49,8 @@ public final class Duel {
     }
 
     /**
-     * @throws AssertionError if an action of a race fails an assertion; the message contains the number of the race.
-     *     Other exceptions of actions are thrown unchanged
+     * @throws AssertionError if an action of a race fails an assertion; the error message contains the number of the
+     *     race. Other exceptions of actions are thrown unchanged
      */
     public static void fight(int rounds, Rounds made) {
         Duel duel = new Duel();

@@ -45,7 +45,7 @@ public final class Fuzz {
         run(1, target);
     }
 
-    /** @param parts the number of test runs that share the inputs of a decoder */
+    /** @param parts the number of test runs that share a decoder's inputs */
     public void run(int parts, Target target) {
         Integer one = Integer.getInteger("tern.fuzz.input");
         if (one != null) {

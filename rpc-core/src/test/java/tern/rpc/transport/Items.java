@@ -14,7 +14,7 @@ public class Items<T> implements Flow.Publisher<T> {
     private final Iterable<T> items;
     private final @Nullable Throwable failure;
 
-    /** Number of items delivered to subscribers. */
+    /** The number of items delivered to subscribers. */
     public final AtomicLong given = new AtomicLong();
 
     public final AtomicLong subscribers = new AtomicLong();
@@ -67,7 +67,7 @@ public class Items<T> implements Flow.Publisher<T> {
         Iterator<T> iterator = items.iterator();
         subscriber.onSubscribe(new Flow.Subscription() {
             private final AtomicLong wanted = new AtomicLong();
-            private boolean done; // set by the thread that delivers items
+            private boolean done; // The thread that delivers items sets this field.
 
             @Override
             public void request(long more) {

@@ -118,7 +118,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return values;
     }
 
-    /** Returns the failure of the stream, which must be its next event. */
+    /** Returns the stream's failure, which must be the next event. */
     public Throwable failure() throws InterruptedException {
         Object taken = take();
         assertThat(taken).isInstanceOf(Throwable.class);
@@ -131,7 +131,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return count.get();
     }
 
-    /** Returns how often the end of the stream was received, which must be at most once. */
+    /** Returns how often the stream's end was received, which must be at most once. */
     public int ends() {
         return ends.get();
     }

@@ -56,12 +56,12 @@ public abstract class StreamContractTest extends TransportTest {
 
     private static final int CHUNK_BYTES = 16 << 10;
 
-    /** Number of chunks to send, many times more than can be in flight. */
+    /** The number of chunks to send, which is many times more than can be in flight. */
     private static final int CHUNKS = 2_048;
 
     /**
-     * Maximum number of chunks in flight between writer and reader: in the windows, queues and sockets of any
-     * transport.
+     * The maximum number of chunks in flight between writer and reader. They fill flow-control windows, queues and
+     * socket buffers.
      */
     private static final int MAX_UNDER_WAY = 512;
 
@@ -122,7 +122,7 @@ public abstract class StreamContractTest extends TransportTest {
         return Objects.requireNonNull(ServerContext.current());
     }
 
-    /** Reads the whole stream and returns a stage with the number of its values. */
+    /** Reads the whole stream and returns a stage that completes with the number of values. */
     private static CompletionStage<Integer> counting(Flow.Publisher<String> values) {
         CompletableFuture<Integer> counted = new CompletableFuture<>();
         values.subscribe(new Flow.Subscriber<>() {
@@ -151,7 +151,7 @@ public abstract class StreamContractTest extends TransportTest {
         return counted;
     }
 
-    /** Answers each request with the value of the request. */
+    /** Answers each request with the request's own value. */
     private static StreamObserver<byte[]> echoing(StreamObserver<byte[]> answers) {
         return new StreamObserver<>() {
             @Override
@@ -731,7 +731,9 @@ public abstract class StreamContractTest extends TransportTest {
         };
         StreamService proxy = proxy();
         Probe<byte[]> answers;
-        do { // on a busy machine, the deadline may pass before the first answer arrives
+        // The loop repeats the call, because on a busy machine the call's deadline may pass before the first answer
+        // arrives.
+        do {
             Probe<byte[]> told = Probe.ofAll();
             proxy.observeBriefly("", told);
             await("the stream ends", () -> told.ends() == 1);
@@ -758,7 +760,8 @@ public abstract class StreamContractTest extends TransportTest {
         }));
         StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(300)).on(proxy());
         List<Probe<byte[]>> observers = new ArrayList<>();
-        do { // on a busy machine, the deadline may pass before the method begins
+        // The loop repeats the call, because on a busy machine the call's deadline may pass before the method begins.
+        do {
             Probe<byte[]> stuck = Probe.ofAll(value -> awaitLetGo());
             observers.add(stuck);
             proxy.observe("", stuck);
@@ -790,7 +793,8 @@ public abstract class StreamContractTest extends TransportTest {
         StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(200)).on(proxy());
 
         Probe<byte[]> received;
-        do { // on a busy machine, the deadline may pass before the method begins
+        // The loop repeats the call, because on a busy machine the call's deadline may pass before the method begins.
+        do {
             Probe<byte[]> answers = Probe.ofAll();
             proxy.exchange(answers);
             answers.failure();
@@ -1012,7 +1016,9 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    /** The thread that ran the method also delivers the requests that have already arrived. */
+    /**
+     * The requests that have arrived are delivered on the thread that ran the method, even if their receiver is busy.
+     */
     @Test
     void callEndsThoughTheCodeThatTakesItsRequestsIsBusy() throws Exception {
         CompletableFuture<StreamObserver<byte[]>> sender = new CompletableFuture<>();

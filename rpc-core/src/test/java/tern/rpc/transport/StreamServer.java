@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
 import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
 
-/** Implements {@link StreamService}. The test sets the behaviour of each method. */
+/** Implements {@link StreamService}. The test sets each method's behaviour. */
 class StreamServer implements StreamService {
 
     volatile Function<String, Flow.Publisher<String>> publish = text -> notSet();

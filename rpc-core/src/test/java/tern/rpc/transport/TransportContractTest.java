@@ -65,7 +65,10 @@ public abstract class TransportContractTest extends TransportTest {
 
     protected final ContractServer service = new ContractServer();
 
-    /** Whether the tested transport preserves the types of exceptions. Plain JSON transmits only a code and a text. */
+    /**
+     * Whether the tested transport preserves the types of exceptions. Plain JSON transmits only a status code and a
+     * message.
+     */
     protected boolean carriesExceptions() {
         return true;
     }
@@ -479,7 +482,9 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = proxy();
 
         RpcException failure;
-        do { // on a busy machine, the deadline may pass before the method begins; the method is then not run
+        // The loop repeats the call, because on a busy machine the call's deadline may pass before the method begins.
+        // Then the method does not run.
+        do {
             failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
         } while (service.blocked.poll() == null);
 
@@ -714,7 +719,8 @@ public abstract class TransportContractTest extends TransportTest {
 
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure).hasMessageContaining("the audit is away");
-        assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO); // the dubbo protocol cannot transmit YES
+        // The dubbo protocol cannot transmit the value YES.
+        assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO);
     }
 
     @Test
@@ -786,7 +792,9 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = refer(client -> {}, reference -> {});
 
         for (int i = 0; i < 2; i++) {
-            do { // on a busy machine, the deadline may pass before the method begins; the method is then not run
+            // The loop repeats the call, because on a busy machine the call's deadline may pass before the method
+            // begins. Then the method does not run.
+            do {
                 RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
                 assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
             } while (service.blocked.poll() == null);

@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import tern.rpc.endpoint.Endpoint;
 
-/** The common part of the contract tests of transports: client and server, and threads that make calls. */
+/** The basis of the contract tests for transports: a client, a server, and threads that make calls. */
 public abstract class TransportTest {
 
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(20);

@@ -34,7 +34,7 @@ public record LatencyReport(
      *
      * @param calls the number of successful calls; the latencies are those of these calls
      * @param qps the number of successful calls per second
-     * @param within the share of all calls that succeeded within the target latency, from 0 to 1
+     * @param within the share of all calls that succeeded within the latency target, from 0 to 1
      */
     public record Row(
             String name,
@@ -59,7 +59,8 @@ public record LatencyReport(
     public static LatencyReport of(Tally tally, Target target) {
         double seconds = seconds(tally, target);
         List<Row> rows = new ArrayList<>();
-        Histogram all = new Histogram(tally.latencies(0)); // copies only the settings of the histogram
+        // This constructor copies the histogram's settings, but not its counts.
+        Histogram all = new Histogram(tally.latencies(0));
         long failed = tally.missing();
         for (int step = 0; step < tally.scenario().steps().size(); step++) {
             Histogram latencies = tally.latencies(step);
@@ -82,7 +83,7 @@ public record LatencyReport(
     private static List<Bucket> distribution(Histogram latencies) {
         List<Bucket> buckets = new ArrayList<>();
         double from = 0;
-        double to = 100; // upper bound in µs
+        double to = 100; // The upper bound of the current bucket in µs.
         while (from <= latencies.getMaxValue() && latencies.getTotalCount() > 0) {
             long calls = latencies.getCountBetweenValues((long) Math.ceil(from), (long) Math.ceil(to) - 1);
             if (calls > 0) {
@@ -155,7 +156,7 @@ public record LatencyReport(
         return misses.isEmpty();
     }
 
-    /** Returns the table and the result of the run as text for a terminal. */
+    /** Returns the run's table and result as text for a terminal. */
     public String toText() {
         StringBuilder text = new StringBuilder();
         line(

@@ -31,7 +31,7 @@ public record Load(double rate, Duration warmUp, Duration duration, int users) {
         return warmUpCalls() + Math.round(rate * duration.toNanos() / 1e9);
     }
 
-    /** Returns the number of calls that start during the warm-up. */
+    /** Returns the number of calls that start during the warm-up and are not counted. */
     long warmUpCalls() {
         return rampCalls() + Math.round(rate * rampNanos() / 1e9);
     }

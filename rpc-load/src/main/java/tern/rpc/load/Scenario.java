@@ -17,7 +17,9 @@ public final class Scenario {
         void run(long number) throws Exception;
     }
 
-    /** @param weight the weight of this step; its share of the calls is its weight divided by the sum of all weights */
+    /**
+     * @param weight this step's weight; the step's share of the calls is its weight divided by the sum of all weights
+     */
     public record Step(String name, int weight, Call call) {}
 
     private final List<Step> steps;
@@ -37,8 +39,8 @@ public final class Scenario {
     }
 
     /**
-     * Returns the index of the step for the call with this number. The choice is random according to the weights, but
-     * the same in every run.
+     * Returns the index of the step that the call with this number executes. The choice is random according to the
+     * weights, but the same in every run.
      */
     int pick(long number) {
         int ticket = new SplittableRandom(number).nextInt(totalWeight);

@@ -15,7 +15,7 @@ import tern.rpc.RpcException;
 
 /**
  * Counts the calls of a run. Records the latencies of successful calls only, in microseconds with three significant
- * digits. Calls of the warm-up are counted only in {@link #second}. Thread-safe.
+ * digits. Calls during the warm-up are counted only in {@link #second}. Thread-safe.
  */
 public final class Tally {
 

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Checks the dependencies between packages. */
+/** Checks the dependencies between the packages of rpc-load. */
 class ArchitectureTest {
 
     private static final JavaClasses LOAD = new ClassFileImporter().importPath(ownClasses());
@@ -37,7 +37,8 @@ class ArchitectureTest {
     }
 
     /**
-     * Returns the folder with the main classes of this module. The class path also contains classes of other modules.
+     * Returns the folder with this module's main classes. The test reads only this folder, because the class path also
+     * contains classes of other modules.
      */
     private static Path ownClasses() {
         URL testClasses =

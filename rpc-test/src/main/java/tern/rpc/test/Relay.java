@@ -21,9 +21,9 @@ final class Relay implements AutoCloseable {
 
     private final int serverPort;
     private final int port;
-    // the open pairs, by the local port of the relay's connection to the server
+    // The open pairs by the local port of the relay's connection to the server.
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
-    private ServerSocket listening; // guarded by this, as is the field below
+    private ServerSocket listening; // Guarded by this, like the field below.
     private Thread accepting;
 
     Relay(int serverPort) {
@@ -64,7 +64,7 @@ final class Relay implements AutoCloseable {
             try {
                 passOn(from, from.accept());
             } catch (IOException e) {
-                // refuse() or close() has closed the port, or the client has already disconnected
+                // The port was closed by refuse() or close(), or the client has already disconnected.
             }
         }
     }
@@ -92,7 +92,7 @@ final class Relay implements AutoCloseable {
                 out.write(buffer, 0, count);
             }
         } catch (IOException e) {
-            // one peer has disconnected; both connections are closed below
+            // One peer has disconnected, so both connections are closed below.
         } finally {
             cut(pair);
         }
@@ -108,7 +108,7 @@ final class Relay implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException e) {
-            // the socket is already closed
+            // The socket is already closed.
         }
     }
 
@@ -140,7 +140,7 @@ final class Relay implements AutoCloseable {
         dropAll();
     }
 
-    /** Opens the same port again. */
+    /** Opens the port again after {@link #refuse}. */
     synchronized void accept() {
         if (listening.isClosed()) {
             listening = listen(port);

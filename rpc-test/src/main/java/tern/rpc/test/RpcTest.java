@@ -17,7 +17,7 @@ import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
 /**
  * Configures a test of a few services and components, for which Spring Boot configures only Tern. References call the
- * server of the test in memory ({@code rpc.client.url=local}). The server also listens on a free port. Missing beans
+ * test's server in memory ({@code rpc.client.url=local}). The server also listens on a free port. Missing beans
  * can be replaced, for example with {@code @MockitoBean}.
  *
  * <pre>{@code

@@ -18,12 +18,12 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * The answers of a {@link ScriptedProvider} to the calls of one method. Each call uses the next step of the script;
+ * The answers of a {@link ScriptedProvider} to the calls to one method. Each call uses the next step of the script;
  * after the last step, every call repeats that step. Thread-safe.
  */
 public final class Script {
 
-    /** How a step reacts to a call. */
+    /** The reaction of a step to a call. */
     @FunctionalInterface
     interface Action {
         CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);
@@ -33,9 +33,9 @@ public final class Script {
 
     private final String method;
     private final List<MethodDescriptor> overloads;
-    private final Deque<Step> steps = new ArrayDeque<>(); // guarded by this
-    private Duration delay = Duration.ZERO; // the delay of the step that is added next; guarded by this
-    private @Nullable Step last; // guarded by this
+    private final Deque<Step> steps = new ArrayDeque<>(); // Guarded by this.
+    private Duration delay = Duration.ZERO; // The delay of the step that is added next. Guarded by this.
+    private @Nullable Step last; // Guarded by this.
 
     Script(String method, List<MethodDescriptor> overloads) {
         this.method = method;
@@ -67,7 +67,7 @@ public final class Script {
         }
     }
 
-    /** Adds a step that computes the answer from the arguments, on a thread of the provider. */
+    /** Adds a step that computes the answer from the arguments, on one of the provider's threads. */
     public Script answerWith(Function<List<@Nullable Object>, @Nullable Object> answer) {
         return add("answerWith(…)", (arguments, drop) -> CompletableFuture.completedFuture(answer.apply(arguments)));
     }

@@ -82,7 +82,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final RpcServer server;
     private final Relay relay;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
-    private final List<SeenCall> calls = new ArrayList<>(); // guarded by the list itself
+    private final List<SeenCall> calls = new ArrayList<>(); // Guarded by the list itself.
     private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types) {
@@ -152,8 +152,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Returns host and port, such as {@code 127.0.0.1:40123}. Suitable for {@code rpc.client.url} if the references set
-     * their protocol.
+     * Returns host and port, such as {@code 127.0.0.1:40123}. {@code rpc.client.url} can be set to this value if the
+     * references set their protocol.
      */
     public String address() {
         return InetAddress.getLoopbackAddress().getHostAddress() + ":" + relay.port();
@@ -196,7 +196,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         relay.refuse();
     }
 
-    /** Opens the same port again. */
+    /** Opens the port again after {@link #refuseConnections}. */
     public void acceptConnections() {
         relay.accept();
     }
@@ -264,14 +264,14 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                 });
     }
 
-    /** Returns the calls received so far, in order. */
+    /** Returns the calls that have been received so far, in order. */
     public List<SeenCall> calls() {
         synchronized (calls) {
             return List.copyOf(calls);
         }
     }
 
-    /** Returns the calls of the given method received so far, in order. */
+    /** Returns the calls to the given method that have been received so far, in order. */
     public List<SeenCall> calls(String method) {
         return calls().stream().filter(call -> call.method().equals(method)).toList();
     }
@@ -306,8 +306,8 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Blocks until the method was called the given number of times. Useful for calls whose end the caller cannot
-     * observe, such as one-way calls. Fails if the time limit is exceeded.
+     * Blocks until the method was called the given number of times. Use this method for calls whose end the caller
+     * cannot observe, such as one-way calls. Fails if the time limit is exceeded.
      */
     public void awaitCalls(String method, int times, Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
@@ -352,7 +352,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
      * and tests, whose contexts end earlier.
      */
     private void closeWith(ExtensionContext context) {
-        // get() on this store also finds values of parent contexts
+        // Calling get() on this store also finds values of parent contexts.
         ExtensionContext.Store store = context.getStore(NAMESPACE);
         if (store.get(this) == null) {
             store.put(this, (AutoCloseable) this::close);

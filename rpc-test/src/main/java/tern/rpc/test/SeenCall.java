@@ -9,9 +9,9 @@ import tern.rpc.ServiceKey;
 /**
  * A call that a {@link ScriptedProvider} received.
  *
- * @param arguments the arguments of the method, without the messages of a stream; elements may be null
- * @param metadata the metadata of the call
- * @param protocol the protocol of the call, such as {@code dubbo}, {@code tri} or {@code http}
+ * @param arguments the method's arguments, without the messages of a stream; elements may be null
+ * @param metadata the call's metadata
+ * @param protocol the call's protocol, such as {@code dubbo}, {@code tri} or {@code http}
  */
 public record SeenCall(
         ServiceKey service, String method, List<@Nullable Object> arguments, Metadata metadata, String protocol) {

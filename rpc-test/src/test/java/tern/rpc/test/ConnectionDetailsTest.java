@@ -104,7 +104,7 @@ class ConnectionDetailsTest {
         }
     }
 
-    /** A container that reports the port of the scripted provider. */
+    /** A container that reports the scripted provider's port. */
     static final class PretendedContainer extends GenericContainer<PretendedContainer> {
 
         PretendedContainer() {
@@ -114,12 +114,12 @@ class ConnectionDetailsTest {
 
         @Override
         public void start() {
-            // there is no container to start
+            // There is no container to start.
         }
 
         @Override
         public void stop() {
-            // there is no container to stop
+            // There is no container to stop.
         }
 
         @Override

@@ -53,7 +53,8 @@ class ScriptedProviderTest {
                 usual.application(),
                 usual.connectTimeout(),
                 usual.reconnectMin(),
-                usual.reconnectMin(), // short enough that the client finds the reopened port during the test
+                // The minimum reconnect delay is so short that the client finds the reopened port during the test.
+                usual.reconnectMin(),
                 usual.heartbeat(),
                 usual.probeAfter(),
                 usual.probeTimeout(),
@@ -162,7 +163,7 @@ class ScriptedProviderTest {
                     assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE);
                     assertThat(e.wasExecuted()).isEqualTo(Executed.MAYBE);
                 });
-        // the method is idempotent, so the client retries the call
+        // The method is idempotent, so the client retries the call.
         assertThat(shop(protocol).price("tea")).isEqualTo(7);
         provider.assertCalled("price", 2);
     }

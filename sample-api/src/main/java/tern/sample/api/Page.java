@@ -22,7 +22,7 @@ public final class Page<T> implements Serializable {
         this.result = result;
     }
 
-    /** The number of this page; the first page is 1. */
+    /** The number of this page, which starts at 1. */
     public int getPageNo() {
         return pageNo;
     }

@@ -5,7 +5,7 @@ import java.io.Serializable;
 /**
  * A task for which an agent is needed.
  *
- * @param requestId the unique id of the request, chosen by the caller
+ * @param requestId the unique request id, chosen by the caller
  * @param skill the skill that the agent must have, such as "billing"
  */
 public record ScheduleRequest(String requestId, String tenant, String skill) implements Serializable {}

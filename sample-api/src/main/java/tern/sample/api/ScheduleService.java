@@ -3,7 +3,7 @@ package tern.sample.api;
 import tern.rpc.RpcMethod;
 
 /**
- * Assigns a task to the least busy of several agents. A call is as expensive as a call of a typical busy service: it
+ * Assigns a task to the least busy of several agents. A call is as expensive as a call to a typical busy service: it
  * makes one HTTP request for authorization, reads 40 keys from Redis, runs three SQL statements, writes a few log
  * lines, and submits one task to a bounded pool.
  */

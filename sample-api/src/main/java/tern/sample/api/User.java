@@ -86,7 +86,7 @@ public final class User implements Serializable {
         this.address = address;
     }
 
-    /** The URL of a picture of the user. */
+    /** The URL of the user's picture. */
     public String getIcon() {
         return icon;
     }

@@ -14,21 +14,21 @@ public interface UserService {
     boolean existUser(String email);
 
     /**
-     * Registers a user. The provider sets the number and the times of creation and update.
+     * Registers a user. The provider sets the user's id and the times of creation and update.
      *
      * @return false if a user with this mail address already exists
      */
     boolean createUser(User user);
 
-    /** Returns the user with this number; null if there is none. */
+    /** Returns the user with this id; null if there is none. */
     @RpcMethod(readOnly = true)
     @Nullable
     User getUser(long id);
 
     /**
-     * Returns one page of users, ordered by number.
+     * Returns one page of users, ordered by id.
      *
-     * @param pageNo the number of the page; the first page is 1
+     * @param pageNo the page number, which starts at 1
      */
     @RpcMethod(readOnly = true)
     Page<User> listUser(int pageNo);

@@ -12,7 +12,7 @@ public class ConsumerApplication {
 
     /**
      * Starts the application. If {@code load.rate} is set, the application runs a load at that rate, then exits with 0
-     * if the load reached its target, otherwise with 1.
+     * if the load met its target, otherwise with 1.
      */
     public static void main(String[] args) throws InterruptedException, IOException {
         ConfigurableApplicationContext context = SpringApplication.run(ConsumerApplication.class, args);

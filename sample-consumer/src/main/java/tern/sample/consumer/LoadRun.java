@@ -49,7 +49,7 @@ public class LoadRun implements DisposableBean {
     /**
      * Runs the load once and blocks until it has ended.
      *
-     * @return whether the run reached its target; false if the run was stopped
+     * @return whether the run met its target; false if the run was stopped
      */
     boolean run() throws InterruptedException, IOException {
         Path reportFile = properties.reportFile();

@@ -24,11 +24,11 @@ import tern.sample.api.UserService;
 @Component
 class SampleScenario {
 
-    /** The kind of load. */
+    /** The kinds of calls that a load makes. */
     enum Kind {
         /** All calls, chosen at random according to their weights. */
         MIX,
-        /** Only calls of {@code schedule}. */
+        /** Only calls to {@code schedule}. */
         SCHEDULE
     }
 
@@ -52,7 +52,7 @@ class SampleScenario {
     /**
      * Creates the calls of a load.
      *
-     * @param run a text that makes the written rows unique to this run
+     * @param run a string that makes the written rows unique to this run
      */
     Scenario create(Kind kind, String run) {
         return kind == Kind.MIX ? mix(run) : scheduleAlone(run);

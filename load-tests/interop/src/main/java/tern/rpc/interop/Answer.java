@@ -8,7 +8,7 @@ import tern.rpc.RpcException;
 /**
  * One action of a server in a stream: it sends a message, or ends the stream with or without a failure.
  *
- * @param delay the time to wait after the previous answer, or after the request that caused this answer
+ * @param delay the time to wait before this action; it begins when the action is first in the queue of answers
  */
 record Answer<R>(@Nullable R message, @Nullable RpcException failure, Duration delay) {
 

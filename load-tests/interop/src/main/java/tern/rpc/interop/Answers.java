@@ -17,7 +17,7 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
     private final BlockingQueue<Event<R>> events = new LinkedBlockingQueue<>();
     private volatile Flow.@Nullable Subscription subscription;
 
-    /** A message, a failure, or, if both are null, the end of the stream. */
+    /** One event of a stream: a message, a failure, or, if both are null, the end. */
     private record Event<R>(@Nullable R value, @Nullable Throwable failure) {}
 
     /** Subscribes to the publisher and requests all messages. */
@@ -30,8 +30,7 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
     /**
      * Returns the next message.
      *
-     * @throws Throwable the failure of the call; an AssertionError if the stream has ended or no message arrives in
-     *     time
+     * @throws Throwable the call's failure; an AssertionError if the stream has ended or no message arrives in time
      */
     R next() throws Throwable {
         R value = await();
@@ -41,7 +40,7 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
         return value;
     }
 
-    /** Returns all remaining messages, after the end of the stream. */
+    /** Blocks until the stream ends, and returns all messages that {@link #next} has not returned. */
     List<R> rest() throws Throwable {
         List<R> rest = new ArrayList<>();
         for (R value = await(); value != null; value = await()) {

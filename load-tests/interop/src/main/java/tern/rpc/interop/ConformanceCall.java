@@ -29,7 +29,7 @@ final class ConformanceCall {
     private final @Nullable Long timeoutMillis;
     private final List<Any> requests = new ArrayList<>();
 
-    /** Describes the call that the current thread serves. */
+    /** Reads the context and the timeout of the current thread's call. */
     ConformanceCall() {
         context = Objects.requireNonNull(ServerContext.current(), "a call is being served");
         Deadline deadline = context.deadline();
@@ -64,7 +64,7 @@ final class ConformanceCall {
     }
 
     /**
-     * Returns the payload of an answer in a full-duplex stream, except the first answer. It contains the requests since
+     * Returns the payload of any answer except the first one in a full-duplex stream. It contains the requests since
      * the previous answer.
      */
     ConformancePayload requests(ByteString data) {
@@ -75,15 +75,15 @@ final class ConformanceCall {
     }
 
     /**
-     * Returns the payload of an answer, except the first answer, in a stream that is not full-duplex. It contains only
-     * the data.
+     * Returns the payload of any answer except the first one in a stream that is not full-duplex. It contains only the
+     * data.
      */
     static ConformancePayload only(ByteString data) {
         return ConformancePayload.newBuilder().setData(data).build();
     }
 
     /**
-     * Returns the failure of the call.
+     * Returns the call's failure.
      *
      * @param first whether the failure is the first answer; if true, it also contains headers, timeout and requests
      */

@@ -10,9 +10,9 @@ import tern.rpc.interop.conformance.ConformancePayload;
 import tern.rpc.interop.conformance.StreamResponseDefinition;
 
 /**
- * The answers of a stream, which the first request of the stream defines. In a full-duplex stream, each request gets
- * one answer, and the remaining answers are sent after the last request. In any other stream, all answers are sent
- * after the last request.
+ * The answers of a stream. The stream's first request defines them. In a full-duplex stream, each request gets one
+ * answer, and the remaining answers are sent after the last request. In any other stream, all answers are sent after
+ * the last request.
  */
 final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
 
@@ -64,7 +64,7 @@ final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
         return answers;
     }
 
-    /** Sets the definition of the answers. Must be called before all other methods. */
+    /** Sets the rules that define the answers. Must be called before all other methods. */
     void define(StreamResponseDefinition given) {
         definition = given;
         call.metadata(given.getResponseHeadersList(), given.getResponseTrailersList());

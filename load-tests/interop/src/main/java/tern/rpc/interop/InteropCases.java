@@ -287,7 +287,7 @@ final class InteropCases {
         }
     }
 
-    /** A publisher of requests that records whether its subscriber cancels. */
+    /** A publisher of requests that records whether its subscriber has cancelled the subscription. */
     private static final class CancelSeen<Q> implements Flow.Publisher<Q> {
 
         private final SubmissionPublisher<Q> requests;

@@ -157,7 +157,7 @@ final class InteropTestService implements TestService {
                 .build();
     }
 
-    /** Adds up the sizes of payloads. */
+    /** Adds up the payload sizes of a request stream. */
     private static final class Sum implements Flow.Subscriber<StreamingInputCallRequest> {
 
         private final ServerContext context;
@@ -172,8 +172,8 @@ final class InteropTestService implements TestService {
         @Override
         public void onSubscribe(Flow.Subscription given) {
             subscription = given;
-            // The stream is read one request at a time, because the context knows only whether the last request was
-            // compressed.
+            // The stream is read one request at a time, because the call's context reports only whether the latest
+            // request was compressed.
             given.request(1);
         }
 

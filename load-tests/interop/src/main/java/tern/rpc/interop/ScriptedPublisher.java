@@ -15,8 +15,8 @@ import tern.rpc.RpcException;
 
 /**
  * Publishes the answers of a script to a stream of requests, as fast as the subscriber requests answers. Supports only
- * one subscriber. No thread blocks: a thread that signals an event also handles it, unless another thread is handling
- * events; then that thread handles the new event too.
+ * one subscriber. No thread blocks. A thread that signals an event also handles it. If another thread is already
+ * handling events, that thread handles the new event too.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 
@@ -24,7 +24,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private final Script<Q, R> script;
     private final ScheduledExecutorService timer;
 
-    // The value stays at least 1 until both sides have subscribed.
+    // The count stays at 1 or more until both sides have subscribed, so events are not handled before that.
     private final AtomicInteger news = new AtomicInteger(1);
     private final AtomicLong wanted = new AtomicLong();
     private final Queue<Q> received = new ConcurrentLinkedQueue<>();
@@ -37,7 +37,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
 
     // Only the thread that handles events uses the fields below.
     private final ArrayDeque<Answer<R>> answers = new ArrayDeque<>();
-    private boolean delayed; // whether the delay of the first answer in the queue has been scheduled
+    private boolean delayed; // Whether the delay of the first queued answer has been scheduled.
     private boolean asked;
     private boolean allAnswered;
     private boolean over;
@@ -78,7 +78,8 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
         upstream = subscription;
-        tell(); // The subscriber may have requested answers earlier.
+        // The subscriber may have requested answers before the first event, so this call handles these requests.
+        tell();
     }
 
     @Override
@@ -182,7 +183,8 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     }
 
     private boolean ask(Flow.Subscriber<? super R> subscriber) {
-        boolean last = lastReceived; // The flag must be read before the queue.
+        // The flag must be read before the queue: if the flag is set, the queue already contains the last answer.
+        boolean last = lastReceived;
         Q request = received.poll();
         try {
             if (request != null) {

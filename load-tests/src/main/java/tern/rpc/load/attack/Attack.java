@@ -17,15 +17,15 @@ import java.util.function.Consumer;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The attacks. They come from the address 127.0.0.2, or from 127.0.0.20 to 127.0.0.27 if several addresses attack at
- * the same time.
+ * The attacks. They come from the address 127.0.0.2, or from 127.0.0.20 to 127.0.0.27 if an attack uses several
+ * addresses.
  */
 enum Attack {
 
     /** Keeps the maximum number of server streams open without granting flow-control credit. */
     UNREAD_STREAMS("250 server streams without credit", true, Attack::unreadStreams),
 
-    /** Sends the headers of requests but never their messages. */
+    /** Sends the headers of requests, but never the messages that should follow. */
     OPEN_HEADERS("28 KB of headers on 900 streams each of 15 connections", true, attacker -> {
         String header = "h".repeat(7_000);
         attacker.together(15, () -> {
@@ -130,7 +130,7 @@ enum Attack {
                 }
             })),
 
-    /** Makes one-way calls of a method that sleeps. */
+    /** Makes one-way calls to a method that sleeps. */
     ONE_WAY_SLEEPERS(
             "one-way calls of 10 s, 200 at once and 50 a second by one connection",
             false,
@@ -146,7 +146,7 @@ enum Attack {
                 }
             })),
 
-    /** Makes calls of a method that sleeps, and resets each call after 5 ms. */
+    /** Makes calls to a method that sleeps, and resets each call after 5 ms. */
     RESET_SLEEPERS(
             "calls of 10 s that are reset after 5 ms, by one connection",
             true,
@@ -161,13 +161,13 @@ enum Attack {
                 }
             })),
 
-    /** Makes calls of a method that sleeps, and waits for the answers. */
+    /** Makes calls to a method that sleeps, 50 at a time on each of several connections. */
     SLEEPERS(
             "calls of 10 s, 50 at a time on each of 20 connections",
             true,
             attacker -> attacker.together(20, () -> callAgain(attacker, 2, 50, Attack::sendText, "sleep"))),
 
-    /** Makes calls of a method that sleeps, from several addresses. */
+    /** Makes calls to a method that sleeps, from several addresses. */
     SLEEPERS_OF_ADDRESSES("calls of 10 s, 50 at a time from each of 8 addresses", true, attacker -> {
         Random addresses = new Random(1);
         attacker.together(8, () -> callAgain(attacker, 20 + addresses.nextInt(8), 50, Attack::sendText, "sleep"));
@@ -290,7 +290,7 @@ enum Attack {
                 }
             })),
 
-    /** Sends heartbeats and does not read the answers. */
+    /** Sends heartbeats over the dubbo protocol and does not read the answers. */
     UNREAD_HEARTBEATS(
             "heartbeats of dubbo whose answers are not read, by 4 connections",
             false,
@@ -332,7 +332,7 @@ enum Attack {
         });
     }),
 
-    /** Sends one request after another on one connection and does not read the answers. */
+    /** Sends HTTP/1.1 requests on one connection without waiting for answers, and never reads an answer. */
     PIPELINED("requests of HTTP/1.1 without end whose answers are not read, by 20 connections", false, attacker -> {
         byte[] request = ("POST /" + Target.class.getName() + "/large HTTP/1.1\r\nhost: localhost\r\n"
                         + "content-type: application/json\r\ncontent-length: 3\r\n\r\n\"a\"")
@@ -355,12 +355,11 @@ enum Attack {
     private final String what;
     private final boolean anyServer;
 
-    @SuppressWarnings("ImmutableEnumChecker") // The lambdas have no state.
+    @SuppressWarnings("ImmutableEnumChecker") // The lambdas have no state, so the enum is immutable.
     private final Consumer<Attacker> way;
 
     /**
-     * @param anyServer whether the attack is also possible on servers that support neither the dubbo protocol nor
-     *     HTTP/1.1
+     * @param anyServer whether servers that support neither the dubbo protocol nor HTTP/1.1 can be attacked in this way
      */
     Attack(String what, boolean anyServer, Consumer<Attacker> way) {
         this.what = what;
@@ -392,7 +391,8 @@ enum Attack {
     }
 
     /**
-     * Returns whether honest callers open a new connection for each call. True if the attack makes connections scarce.
+     * Returns whether honest callers open a new connection for each call. True for attacks that use up the server's
+     * connections.
      */
     boolean takesConnections() {
         return this == SILENT;
@@ -461,7 +461,7 @@ enum Attack {
         }
     }
 
-    /** Returns a gRPC message that contains a text of 8 MiB. */
+    /** Returns a gRPC message that contains an 8 MiB string. */
     private static byte[] largeText() {
         ByteArrayOutputStream message = new ByteArrayOutputStream();
         message.write(0x0a);

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * Runs an attack in a separate process. Prints the reactions of the server: connections opened, closed and not
- * accepted, streams reset or answered with an error, and the time of the first reaction.
+ * Runs an attack in a separate process. Prints the server's reactions: connections opened, closed and not accepted,
+ * streams reset or answered with an error, and the time of the first reaction.
  */
 public final class Attacker {
 
@@ -83,7 +83,8 @@ public final class Attacker {
     }
 
     /**
-     * Repeats a step until the attack is over. If the server closes the connection, pauses before the next repetition.
+     * Repeats a step until the attack's time is over. If the server closes the connection, pauses before the next
+     * repetition.
      */
     void again(Step step) {
         while (goesOn()) {
@@ -147,12 +148,14 @@ public final class Attacker {
         }
     }
 
-    /** Reads in the background, so that the time at which the connection closes is known. */
+    /**
+     * Reads and discards all frames on a separate thread, to record the time at which the server closes the connection.
+     */
     void watch(RawHttp2 connection) {
         watch(connection, frame -> {});
     }
 
-    /** Reads in the background and passes every frame to {@code each}. */
+    /** Reads on a separate thread and passes every frame to {@code each}. */
     void watch(RawHttp2 connection, Consumer<Frame> each) {
         inBackground(() -> {
             try {

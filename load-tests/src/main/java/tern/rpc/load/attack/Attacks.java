@@ -29,7 +29,7 @@ public final class Attacks {
     private static final int QUIET_MILLIS = 4_000;
     private static final int AFTER_MILLIS = 4_000;
     private static final int SETTLE_MILLIS = 2_000;
-    private static final double TICKS = 100; // the value of USER_HZ on Linux
+    private static final double TICKS = 100; // The value of USER_HZ on Linux.
 
     private final List<Attack> attacks;
     private final List<String> peers;
@@ -150,7 +150,7 @@ public final class Attacks {
         return new HonestCallers(port, attack.takesConnections());
     }
 
-    /** Reads the output of the server, because a full pipe would block the server's threads when they log. */
+    /** Reads the server's output, because a full pipe would block the server's threads when they log. */
     private static void drain(Process server) {
         Thread reader = new Thread(() -> {
             try {
@@ -179,7 +179,7 @@ public final class Attacks {
                 .start();
     }
 
-    /** Returns the first line of output that does not come from a logger. */
+    /** Returns the first line of output that was not written by a logger. */
     private static String read(BufferedReader output) throws IOException {
         String line;
         while ((line = output.readLine()) != null) {

@@ -24,12 +24,12 @@ final class HonestCallers implements AutoCloseable {
     private static final int ADDRESS = 9;
 
     /**
-     * The calls of a period.
+     * The results of the honest calls in one period.
      *
      * @param calls the number of all calls
      * @param failed the number of calls without the right answer
      * @param p99Millis the 99th percentile of the successful calls, in milliseconds
-     * @param reasons the number of failures by reason
+     * @param reasons the count of failures for each reason
      */
     record Outcome(int calls, int failed, double p99Millis, Map<String, Integer> reasons) {
 
@@ -41,8 +41,8 @@ final class HonestCallers implements AutoCloseable {
     private final int port;
     private final boolean connectAnew;
     private final AtomicBoolean closed = new AtomicBoolean();
-    private List<Long> nanos = new ArrayList<>(); // guarded by this
-    private Map<String, Integer> reasons = new TreeMap<>(); // guarded by this
+    private List<Long> nanos = new ArrayList<>(); // Guarded by this.
+    private Map<String, Integer> reasons = new TreeMap<>(); // Guarded by this.
 
     /**
      * @param connectAnew whether each call opens a new connection
@@ -133,7 +133,7 @@ final class HonestCallers implements AutoCloseable {
         }
     }
 
-    /** Returns the counts since the previous call of this method, and resets them. */
+    /** Returns the counts since the previous call of this method, and resets them to zero. */
     synchronized Outcome look() {
         long[] sorted = nanos.stream().mapToLong(Long::longValue).toArray();
         Arrays.sort(sorted);

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 final class RawDubbo implements AutoCloseable {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0x82; // the flags of a request with hessian2
+    private static final int REQUEST = 0x82; // The flags of a request with hessian2.
     private static final int TWO_WAY = 0x40;
     private static final int EVENT = 0x20;
     private static final int HEAD_BYTES = 16;
@@ -76,7 +76,7 @@ final class RawDubbo implements AutoCloseable {
     /**
      * Waits for an answer.
      *
-     * @return the status of the answer
+     * @return the answer's status
      */
     int status() throws IOException {
         byte[] head = new byte[HEAD_BYTES];
@@ -92,7 +92,7 @@ final class RawDubbo implements AutoCloseable {
     }
 
     /**
-     * Returns an encoded map. Half of its keys are texts and half are numbers; all have the same hash code.
+     * Returns an encoded map. Half of its keys are strings and half are integers; all keys have the same hash code.
      *
      * @param entries the number of entries, at most 131,072
      */
@@ -112,7 +112,10 @@ final class RawDubbo implements AutoCloseable {
         return map.toByteArray();
     }
 
-    /** Returns a text made of "Aa" and "BB", which have the same hash code. */
+    /**
+     * Returns a string made of "Aa" and "BB", which have the same hash code. Each {@code number} gives a different
+     * string.
+     */
     private static String equalText(int number) {
         StringBuilder text = new StringBuilder();
         for (int bit = 0; bit < 16; bit++) {
@@ -121,7 +124,7 @@ final class RawDubbo implements AutoCloseable {
         return text.toString();
     }
 
-    /** @param text a text of fewer than 1,024 characters */
+    /** @param text a string of fewer than 1,024 characters */
     private static void text(ByteArrayOutputStream bytes, String text) {
         if (text.length() < SHORT_TEXT) {
             bytes.write(text.length());

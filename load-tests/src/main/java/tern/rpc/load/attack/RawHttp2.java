@@ -66,7 +66,10 @@ final class RawHttp2 implements AutoCloseable {
         out = socket.getOutputStream();
     }
 
-    /** Sends the preface. Also sends the initial window of each stream, unless {@code initialWindow} is negative. */
+    /**
+     * Sends the connection preface and, unless {@code initialWindow} is negative, a setting for the initial window of
+     * each stream.
+     */
     RawHttp2 open(int initialWindow) throws IOException {
         out.write(PREFACE);
         write(
@@ -103,7 +106,7 @@ final class RawHttp2 implements AutoCloseable {
     /**
      * Sends the headers of a call.
      *
-     * @return the id of the stream
+     * @return the stream id
      */
     int begin(String method, String... moreHeaders) throws IOException {
         int stream = nextStream;
@@ -132,7 +135,7 @@ final class RawHttp2 implements AutoCloseable {
     /**
      * Sends a complete call.
      *
-     * @return the id of the stream
+     * @return the stream id
      */
     int call(String method, String text) throws IOException {
         int stream = begin(method);

@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
 record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
     /**
-     * A package that the advisory affects.
+     * A Maven package that the advisory affects.
      *
      * @param name the group and artifact, joined by a colon
      */
@@ -19,7 +19,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
     record Event(Kind kind, ComparableVersion version, String text) {}
 
-    /** The kinds of events, in the order in which events with the same version are applied. */
+    /** The kinds of version events. Events with the same version are applied in this order. */
     enum Kind {
         FIXED,
         INTRODUCED,
@@ -30,7 +30,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
     /**
      * An advisory that affects a dependency.
      *
-     * @param fixed the first fixed version, or a text that says that the advisory contains none
+     * @param fixed the first fixed version, or a note that the advisory names no fixed version
      */
     record Finding(String id, String severity, String fixed) {}
 

@@ -176,7 +176,10 @@ public final class Audit {
         }
     }
 
-    /** Adds one advisory, a list of advisories, or an answer of OSV's API. */
+    /**
+     * Adds every advisory in a JSON document to the list. The document is one advisory, an array of advisories, or a
+     * response of OSV's API.
+     */
     private void add(JsonNode node, String name) {
         if (node.isArray() || node.path("vulns").isArray()) {
             for (JsonNode one : node.isArray() ? node : node.path("vulns")) {

@@ -19,14 +19,14 @@ import tern.rpc.load.sample.Program;
  */
 final class BadNodeRun implements AutoCloseable {
 
-    /** The offered load as a share of the capacity of all nodes. */
+    /** The offered load as a share of all nodes' total capacity. */
     private static final double LOAD = 0.6;
 
     private static final int NODES = 10;
     private static final int WARM_UP_SECONDS = 6;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** The number of seconds between the end of the fault and the second in which calls are counted. */
+    /** The event version "0" means "before all versions", even before those that Maven sorts before 0. */
     private static final int CURED_SECONDS = 4;
 
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
@@ -45,9 +45,7 @@ final class BadNodeRun implements AutoCloseable {
      */
     record Result(String policy, int clients, BadNode badNode, Timeline timeline, double curedPercent) {}
 
-    /**
-     * @param workers the number of workers of each node
-     */
+    /** @param workers the number of workers per node */
     BadNodeRun(Supplier<Framework> made, String policy, int count, int workers) throws Exception {
         this.framework = made.get();
         this.perSecond = LOAD * NODES * workers * SECOND / Station.MEAN_NANOS;

@@ -31,7 +31,7 @@ public final class BadNodes {
 
     /**
      * @param arguments {@code --policies=} parts of policy names, {@code --clients=} numbers of clients, {@code
-     *     --nodes=} faults of the first node, all separated by commas; {@code --workers=} the number of workers of each
+     *     --nodes=} faults of the first node, all separated by commas; {@code --workers=} the number of workers per
      *     node
      */
     public static void main(String[] arguments) throws Exception {

@@ -2,7 +2,7 @@ package tern.rpc.load.cluster;
 
 import java.util.Deque;
 
-/** Closes the resources of a framework in reverse order. */
+/** Closes a framework's resources in reverse order. */
 final class Closing {
 
     private Closing() {}

@@ -21,7 +21,7 @@ final class DemoReport implements Consumer<String> {
 
     private final Map<Integer, String> names = new LinkedHashMap<>();
     private final Consumer<String> out;
-    private final List<LostCall> lost = new ArrayList<>(); // guarded by this, like the fields below
+    private final List<LostCall> lost = new ArrayList<>(); // Guarded by this, like the fields below.
     private final Map<Integer, Row> before = new HashMap<>();
     private final Map<Integer, Row> now = new HashMap<>();
     private final Map<Integer, String> shown = new HashMap<>();
@@ -33,7 +33,7 @@ final class DemoReport implements Consumer<String> {
     private boolean complete;
 
     /**
-     * @param names the names of the providers by their ports, in the order of the columns
+     * @param names the providers' names by port, in the order of the columns
      * @param out receives each row
      */
     DemoReport(Map<Integer, String> names, Consumer<String> out) {
@@ -80,8 +80,8 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Returns the number of calls since the last row. If the consumer has forgotten a provider that was gone for long,
-     * its count starts from zero again.
+     * Returns the number of calls to a provider since the last printed row. If the consumer has forgotten a provider
+     * that was gone for long, its count starts from zero again.
      */
     private long count(int port, Row current) {
         Row last = before.get(port);
@@ -112,7 +112,7 @@ final class DemoReport implements Consumer<String> {
         return await(() -> CONNECTED.equals(shown.get(port)) && served.getOrDefault(port, 0L) > 0, atMostSeconds);
     }
 
-    /** Forgets the last second of a provider, so that {@link #awaitServing} waits for a later second. */
+    /** Discards the last second of a provider, so that {@link #awaitServing} waits for a later second. */
     synchronized void forget(int port) {
         shown.remove(port);
     }
@@ -142,12 +142,12 @@ final class DemoReport implements Consumer<String> {
         return DemoVerdict.of(List.copyOf(lost), kill, calls, ended && complete);
     }
 
-    /** The number of calls of the run; 0 until the run has ended. */
+    /** The number of calls in the run; 0 until the run has ended. */
     synchronized long calls() {
         return calls;
     }
 
-    /** The number of seconds of the run so far. */
+    /** The duration of the run so far, in seconds. */
     synchronized long seconds() {
         return seconds;
     }

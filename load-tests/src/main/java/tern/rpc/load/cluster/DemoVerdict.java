@@ -17,8 +17,8 @@ record DemoVerdict(List<LostCall> inFlight, List<String> reasons) {
     /**
      * A killed provider.
      *
-     * @param sentMillis the time before the signal was sent
-     * @param goneMillis the time after the process had ended
+     * @param sentMillis the clock reading just before the signal was sent
+     * @param goneMillis the clock reading just after the process had ended
      */
     record Kill(int port, long sentMillis, long goneMillis) {
 

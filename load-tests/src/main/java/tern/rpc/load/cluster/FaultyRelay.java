@@ -55,13 +55,13 @@ public final class FaultyRelay implements AutoCloseable {
     private final int port;
     private final Set<Side> sides = ConcurrentHashMap.newKeySet();
     private volatile Mode mode = Mode.PASS;
-    private @Nullable Channel listening; // guarded by this
+    private @Nullable Channel listening; // Guarded by this.
 
     /**
      * Opens a port.
      *
      * @param host the address on which the relay listens
-     * @param target the port of the provider on the loopback interface
+     * @param target the provider's port on the loopback interface
      */
     public FaultyRelay(EventLoopGroup loops, InetAddress host, int target) {
         this.loops = loops;

@@ -11,7 +11,7 @@ interface Framework extends AutoCloseable {
     /** The timeout of a call. */
     int TIMEOUT_MILLIS = 1_000;
 
-    /** One client. It learns the state of the nodes only from its own calls. */
+    /** One client of the framework. It learns the state of the nodes only from its own calls. */
     @FunctionalInterface
     interface Client {
 
@@ -22,7 +22,7 @@ interface Framework extends AutoCloseable {
         void call(int number, Consumer<@Nullable Throwable> end);
     }
 
-    /** Serves a node on this port of all addresses of the machine. */
+    /** Serves a node on this port, on all addresses of the machine. */
     void serve(Station station, int port) throws Exception;
 
     /**

@@ -139,7 +139,7 @@ final class GrpcNodes implements Framework {
 
         @Override
         public void onNext(Text text) {
-            // The frame that ends the call arrives next.
+            // The next frame ends the call, so this method does nothing.
         }
 
         @Override

@@ -6,9 +6,9 @@ import java.util.concurrent.CompletableFuture;
 public interface NodeService {
 
     /**
-     * Answers after the service time of the node.
+     * Answers after the node's service time.
      *
-     * @return the number of the node
+     * @return the node's number
      */
     CompletableFuture<Integer> work(int call);
 }

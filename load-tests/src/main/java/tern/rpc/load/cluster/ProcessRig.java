@@ -115,7 +115,8 @@ public final class ProcessRig {
             Map<Wire, Double> back = awaitBack(after);
             TimeUnit.SECONDS.sleep(AFTER_SECONDS);
             Map<Wire, SteadyCalls.Counts> during = next(running);
-            // The counts for a part of the run are complete only when the calls of that part have ended.
+            // A call belongs to the part of the run in which it started, so the counts of that part are complete only
+            // when its calls have ended.
             closeAll(running);
             for (Wire wire : Wire.values()) {
                 print(
@@ -160,7 +161,10 @@ public final class ProcessRig {
         return all;
     }
 
-    /** Returns the first provider's share of the calls between two counts. A restarted process counts from zero. */
+    /**
+     * Returns the share of all calls that the first provider served between two counts. A restarted process counts from
+     * zero.
+     */
     private static double share(long[] before, long[] after) {
         long all = 0;
         long first = 0;

@@ -16,9 +16,9 @@ final class Station {
     /** The states of a node. */
     enum State {
         HEALTHY,
-        /** Calls take ten times longer. */
+        /** Calls to the node take ten times as long. */
         SLOW,
-        /** Calls fail at once. */
+        /** Calls to the node fail at once. */
         FAILING
     }
 
@@ -28,9 +28,9 @@ final class Station {
 
     private final int number;
     private final ScheduledExecutorService timer;
-    private final Random random; // guarded by this
+    private final Random random; // Guarded by this.
 
-    // the time at which each worker becomes free; guarded by this
+    // The time at which each worker becomes free. Guarded by this.
     private final PriorityQueue<Long> freeAt = new PriorityQueue<>();
     private final LongAdder arrived = new LongAdder();
     private volatile State state = State.HEALTHY;

@@ -42,7 +42,7 @@ final class SteadyCalls {
     static final class Counts {
 
         private final Histogram micros = new ConcurrentHistogram(HIGHEST_MICROS, 3);
-        private long lostSafe; // guarded by this, like the fields below
+        private long lostSafe; // Guarded by this, like the fields below.
         private long lostOnce;
         private @Nullable String firstFailure;
 
@@ -61,12 +61,12 @@ final class SteadyCalls {
             return micros.getTotalCount() + lostSafe + lostOnce;
         }
 
-        /** The number of failed calls of the idempotent method. */
+        /** The number of failed calls to the idempotent method. */
         synchronized long lostSafe() {
             return lostSafe;
         }
 
-        /** The number of failed calls of the non-idempotent method. */
+        /** The number of failed calls to the non-idempotent method. */
         synchronized long lostOnce() {
             return lostOnce;
         }

@@ -22,7 +22,10 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Tern over the dubbo protocol. Its servers have no limit on concurrent calls, like those of the other frameworks. */
+/**
+ * Tern over the dubbo protocol. Like the servers of the other frameworks, its servers do not limit the number of
+ * concurrent calls.
+ */
 final class TernNodes implements Framework {
 
     private static final int CALLS = 100_000;

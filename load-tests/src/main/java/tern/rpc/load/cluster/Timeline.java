@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 /** Counts the calls of one run by the second in which they were scheduled to start. Thread-safe. */
 final class Timeline {
 
-    /** The number of measured seconds before the fault begins. */
+    /** The number of seconds that are measured before the fault begins. */
     static final int BEFORE = 5;
 
     static final int FAULT = 20;
     static final int AFTER = 8;
 
-    /** The number of seconds after the beginning of the fault in which response times are not measured. */
+    /** The time after the beginning of the fault in which response times are not measured, in seconds. */
     static final int SETTLED = 3;
 
     private static final int SECONDS = BEFORE + FAULT + AFTER;
@@ -76,7 +76,7 @@ final class Timeline {
         return sum;
     }
 
-    /** Returns one of the first failures of the run as text; empty if there was none. */
+    /** Returns the description of a failure that occurred early in the run; empty if no call failed. */
     String firstFailure() {
         return firstFailure;
     }
@@ -94,7 +94,8 @@ final class Timeline {
     }
 
     /**
-     * Returns the 99th percentile of the response times during the fault, without its first {@link #SETTLED} seconds.
+     * Returns the 99th percentile of the response times during the fault, without the fault's first {@link #SETTLED}
+     * seconds.
      */
     double faultP99Millis() {
         return faultMicros.getValueAtPercentile(99) / 1e3;

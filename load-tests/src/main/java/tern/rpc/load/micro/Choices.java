@@ -39,7 +39,7 @@ import tern.rpc.server.ServiceExport;
  * Measures the cost of a call over the dubbo protocol if one setting differs from the default: the number of event
  * loops, connections or callers, how callers wait, or the threads of the methods. Client and server share one process,
  * and the call is an echo. All variants run alternately for several rounds, and the first round is discarded. The
- * result is the CPU time of the process per call.
+ * result is the process's CPU time per call.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.Choices [rounds] [millis] [part of a name]</pre>
  */
@@ -74,7 +74,7 @@ public final class Choices {
         }
     }
 
-    /** The settings of a variant. */
+    /** The settings of one measured variant. */
     private record Choice(
             int loops, int connections, int bytes, int callers, Way way, Consumer<RpcServer.Builder> server) {
 

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The cost of one execution of an operation.
+ * The cost of executing an operation once.
  *
  * @param cpuNanos the CPU time of the executing thread in nanoseconds, on which other processes have little influence
  * @param bytes the number of allocated bytes

@@ -8,7 +8,7 @@ final class HereAndNow extends Thread {
     }
 
     @Override
-    @SuppressWarnings("DoNotCall") // Running on the calling thread is intended.
+    @SuppressWarnings("DoNotCall") // Running the work on the calling thread is intended.
     public synchronized void start() {
         run();
     }

@@ -26,8 +26,8 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.sample.api.User;
 
 /**
- * Measures reading and writing hessian2, compared with hessian-lite. Here, both libraries reuse their readers and
- * writers for all messages; Dubbo creates new ones for each message.
+ * Measures reading and writing hessian2, compared with hessian-lite. In this benchmark, both libraries reuse their
+ * readers and writers for all messages. Dubbo creates new readers and writers for each message.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HessianCoding [rounds] [milliseconds] [part of a row's name]</pre>
  */
@@ -148,8 +148,8 @@ public final class HessianCoding {
     }
 
     /**
-     * Returns an operation that reads a value as the result of a method. The serializer prepares the type of the result
-     * before the first call.
+     * Returns an operation that reads a value as the result of a method. The serializer prepares the result type before
+     * the first call.
      */
     static Supplier<?> ourReading(byte[] bytes, String method) {
         HessianSerializer serializer = HessianSerializer.builder().build();

@@ -80,7 +80,7 @@ public class InMemoryCallBenchmark {
         return users.existUser("1236");
     }
 
-    /** Adds an application's filter, which needs an additional completion stage. */
+    /** Makes the call through an additional filter of an application, which needs one more completion stage. */
     @Benchmark
     public boolean existUserFiltered() {
         return filtered.existUser("1236");

@@ -19,7 +19,7 @@ import tern.sample.api.User;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class JsonBenchmark {
 
-    /** The name of a method of {@link JsonGenerics.Users}. */
+    /** The name of the measured method of {@link JsonGenerics.Users}. */
     @Param({"user", "userResult", "users", "usersResult"})
     private String method = "user";
 

@@ -113,8 +113,8 @@ public class LedgerBenchmark {
     }
 
     /**
-     * Reads the clock as often as a hundred counted operations do. Reading the clock twice is most of the cost of an
-     * operation.
+     * Reads the clock as often as a hundred counted operations do. An operation reads the clock twice, which is most of
+     * its cost.
      */
     @Benchmark
     public long readTheClock() {

@@ -17,7 +17,7 @@ import tern.rpc.load.replay.Facts;
 /**
  * Runs all benchmarks of single components in a few minutes, and prints times and allocated bytes as a table for {@code
  * docs/decisions/0029-optimizations-kept-and-dropped.md}. The table contains medians, because other processes influence
- * medians less than means.
+ * them less than means.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.MicroBenchmarks [part of a name]</pre>
  */

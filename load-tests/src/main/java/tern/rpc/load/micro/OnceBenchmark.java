@@ -70,7 +70,7 @@ public class OnceBenchmark {
                 Runnable::run);
     }
 
-    /** Reads the type of the result, which was resolved when the proxy was created. */
+    /** Reads the result type, which was resolved when the proxy was created. */
     @Benchmark
     public @Nullable Object resultTypeOnce() {
         MethodDescriptor method = methods.get(called);
@@ -123,7 +123,7 @@ public class OnceBenchmark {
         return pending.await();
     }
 
-    /** Uses three futures, for transport, protocol and caller. Each future completes the next one. */
+    /** Uses three futures, one each for transport, protocol and caller. Each future completes the next one. */
     @Benchmark
     public Object futureOfEachLayer() throws Exception {
         CompletableFuture<Response> transport = new CompletableFuture<>();
@@ -135,7 +135,7 @@ public class OnceBenchmark {
     }
 
     /**
-     * Uses one completion stage for each filter. Each stage restores the context, like a chain of {@code
+     * Uses one completion stage per filter. Each stage restores the context, like a chain of {@code
      * thenApplyWithContext}.
      */
     @Benchmark
@@ -168,7 +168,7 @@ public class OnceBenchmark {
         return InetAddress.getLocalHost();
     }
 
-    /** Reads the time of a connection's last read from a field. */
+    /** Reads the time of a connection's last read operation from a field. */
     @Benchmark
     public long lastReadInField() {
         lastRead = System.nanoTime();
@@ -185,13 +185,13 @@ public class OnceBenchmark {
         return call.method();
     }
 
-    /** Builds the text of an address for each call. */
+    /** Builds the string form of an address for each call. */
     @Benchmark
     public String addressAsUrl() {
         return "dubbo://" + host + ":" + port + "/" + service.name() + "?timeout=3000&version=0.0.0";
     }
 
-    /** Allocates a new object for each call. A young garbage collection frees the object. */
+    /** Allocates a new object for each call, which a young garbage collection frees. */
     @Benchmark
     public PendingCall objectMade() {
         return new PendingCall(call, false, 0, null);

@@ -115,7 +115,7 @@ public class PickBenchmark {
     public void prepare() {
         cluster = cluster(providers, policy);
         now = System.nanoTime();
-        // This call already makes the survey of providers that is due ten times a second.
+        // This call makes the provider survey, which is due ten times per second, so that the measured calls make none.
         cluster.pick("get", 0, "", false, null, now);
     }
 

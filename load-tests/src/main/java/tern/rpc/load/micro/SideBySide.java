@@ -10,8 +10,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Compares operations of Tern with equivalent operations of a library on one thread. The operations run alternately for
- * several rounds, and the first round is discarded. The results are medians of the thread's CPU time, of its allocated
- * bytes, and of the ratios of the rounds.
+ * several rounds, and the first round is discarded. The results are medians over the rounds: the thread's CPU time, its
+ * allocated bytes, and the ratio of the two operations.
  */
 final class SideBySide {
 
@@ -33,9 +33,9 @@ final class SideBySide {
     /**
      * Measures and prints all rows.
      *
-     * @param library the name of the library for the column headers
-     * @param arguments the number of rounds, the milliseconds of each operation per round, and a part of the names of
-     *     the wanted rows; the last arguments may be omitted
+     * @param library the library's name for the column headers
+     * @param arguments the number of rounds, the milliseconds of each operation per round, and a string that the names
+     *     of the wanted rows contain; trailing arguments may be omitted
      */
     static void print(String library, List<Row> rows, String... arguments) {
         int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : ROUNDS;

@@ -14,7 +14,7 @@ import java.util.List;
  */
 abstract class BareConnection implements AutoCloseable {
 
-    /** The peers whose servers this client can call. */
+    /** The peers whose servers a bare connection can call. */
     static final List<String> PEERS = List.of(
             "tern-dubbo",
             "dubbo-hessian2",

@@ -10,7 +10,7 @@ import tern.sample.api.UserService;
 final class BareDubbo extends BareConnection {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0xc2; // the flags of a two-way request with hessian2
+    private static final int REQUEST = 0xc2; // The flags of a two-way request with hessian2.
     private static final int EVENT = 0x20;
     private static final int OK = 20;
     private static final int HEAD_BYTES = 16;
@@ -47,7 +47,7 @@ final class BareDubbo extends BareConnection {
         return body.toByteArray();
     }
 
-    /** @param text a text of fewer than 1,024 characters */
+    /** @param text a string of fewer than 1,024 characters */
     private static void text(ByteArrayOutputStream body, String text) {
         int length = text.length();
         if (length >= SHORT_TEXT) {
@@ -83,7 +83,7 @@ final class BareDubbo extends BareConnection {
                 .put(body)
                 .array());
         while (answered() != id) {
-            // The frame is a heartbeat of the server. It needs no answer, because the run is shorter than the server's
+            // The frame is the server's heartbeat. It needs no answer, because the run is shorter than the server's
             // timeout.
         }
     }
@@ -107,7 +107,7 @@ final class BareDubbo extends BareConnection {
         return fields.getLong(ID_OFFSET);
     }
 
-    /** Whether the body contains the value true, with or without attachments. */
+    /** Returns whether the body contains the value true, with or without attachments. */
     private static boolean isValue(byte[] body) {
         return body.length > 1 && (body[0] == (byte) 0x91 || body[0] == (byte) 0x94) && body[1] == 'T';
     }

@@ -49,9 +49,10 @@ final class BareHttp2 extends BareConnection {
     }
 
     /**
-     * Connects for calls with protobuf messages.
+     * Opens a connection for calls with protobuf messages.
      *
-     * @param service the name of the service, whose methods are those of the {@code .proto} file
+     * @param service the service name in the request path; the server must offer the methods of the {@code .proto} file
+     *     under this name
      */
     static BareHttp2 withProtobuf(int port, String service) throws IOException {
         return new BareHttp2(
@@ -61,14 +62,15 @@ final class BareHttp2 extends BareConnection {
     }
 
     /**
-     * Connects for calls with Triple's envelope for Java values: the names of serialization and types, and the encoded
-     * argument.
+     * Opens a connection for calls with Triple's envelope for Java values, which contains the serialization name, the
+     * type name and the encoded argument.
      */
     static BareHttp2 withJavaValues(int port) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         CodedOutputStream envelope = CodedOutputStream.newInstance(bytes);
         envelope.writeString(1, "hessian2");
-        envelope.writeBytes(2, ByteString.copyFromUtf8("\u00041236")); // the length of the text, then the text
+        // The varint length of the string, then the string.
+        envelope.writeBytes(2, ByteString.copyFromUtf8("\u00041236"));
         envelope.writeString(3, "java.lang.String");
         envelope.flush();
         return new BareHttp2(port, "/" + UserService.class.getName() + "/existUser", bytes.toByteArray());
@@ -79,7 +81,7 @@ final class BareHttp2 extends BareConnection {
         out.write(PREFACE);
         write(SETTINGS, 0, 0);
         while (next().type != SETTINGS) {
-            // Other frames before SETTINGS need no action here, because next() answers them.
+            // Frames that arrive before the server's SETTINGS frame need no action here, because next() answers them.
         }
         ping();
     }

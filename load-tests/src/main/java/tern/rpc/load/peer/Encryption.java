@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The TLS engine of a peer, or none. The suffix of the peer's name determines it. */
+/**
+ * The TLS engine of a peer, or {@code NONE} for a peer without TLS. The suffix of the peer's name selects the engine.
+ */
 enum Encryption {
     NONE("", null),
 
@@ -42,8 +44,8 @@ enum Encryption {
     }
 
     /**
-     * Returns the JVM flags for the processes of a peer. Without a flag, Netty uses its native engine wherever
-     * possible.
+     * Returns the JVM flags that select this engine for a peer's processes. Without a flag, Netty uses its native
+     * engine wherever possible.
      */
     List<String> flags() {
         List<String> flags = new ArrayList<>();

@@ -17,7 +17,7 @@ import tern.rpc.load.replay.Facts;
 record Environment(Map<String, String> machine, String commit) {
 
     Environment {
-        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine)); // The copy keeps the order.
+        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine)); // The copy keeps the facts in their order.
     }
 
     static Environment now() {

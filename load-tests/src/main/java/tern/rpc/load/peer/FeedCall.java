@@ -3,10 +3,7 @@ package tern.rpc.load.peer;
 import org.HdrHistogram.Histogram;
 import tern.rpc.load.peer.proto.FeedRequest;
 
-/**
- * Reads one stream from the server. The latency of a message is the duration of the stream divided by the number of
- * messages.
- */
+/** Reads one stream from the server. A message's latency is the stream's duration divided by the number of messages. */
 final class FeedCall implements SceneCall {
 
     private final ProtobufStreams streams;

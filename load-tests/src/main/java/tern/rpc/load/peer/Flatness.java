@@ -18,7 +18,7 @@ final class Flatness {
     private static final double LESS_THAN_ONE = 0.5;
 
     /**
-     * The resources at one time.
+     * The resources that the process held at one time.
      *
      * @param minutes the time since the start of the run
      */
@@ -59,8 +59,8 @@ final class Flatness {
     }
 
     /**
-     * Judges a number that fluctuates. The regression line of the number must rise by less than one half over the whole
-     * run.
+     * Judges a count that fluctuates, such as the number of threads. The regression line may rise by less than one half
+     * over the whole run.
      */
     private Verdict count(String what, ToDoubleFunction<Resources> figure) {
         double grown = slope(figure).over(minutes());

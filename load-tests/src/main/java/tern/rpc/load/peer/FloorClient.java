@@ -4,7 +4,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/** A client of the floor protocol. A table contains the waiting callers by call id. Thread-safe. */
+/**
+ * A client of the floor protocol, which measures the minimum cost of a call. A table maps call ids to waiting callers.
+ * Thread-safe.
+ */
 final class FloorClient extends FloorConnection {
 
     /** The number of slots in the table, which far exceeds the number of callers. Must be a power of two. */
@@ -13,7 +16,7 @@ final class FloorClient extends FloorConnection {
     private final AtomicReferenceArray<@Nullable FloorWaiter> waiting = new AtomicReferenceArray<>(SLOTS);
     private final AtomicLong ids = new AtomicLong();
 
-    /** Sends a payload and waits for its answer. */
+    /** Sends a payload and blocks until its answer arrives. */
     byte[] call(byte[] payload) {
         FloorWaiter waiter = enter();
         send(waiter.id(), payload);

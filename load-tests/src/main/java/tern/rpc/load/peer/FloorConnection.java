@@ -17,7 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class FloorConnection extends ByteToMessageDecoder implements Runnable {
 
-    /** The size of length and id, which precede the payload. The length field does not include its own size. */
+    /**
+     * The size of a frame's length and id fields, which precede the payload. The value of the length field does not
+     * include the field's own size.
+     */
     static final int HEAD_BYTES = Integer.BYTES + Long.BYTES;
 
     /** The maximum total size of the frames that are copied to one buffer. */
@@ -48,7 +51,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
         }
     }
 
-    /** Writes all queued frames. */
+    /** Writes all queued frames with one flush. */
     @Override
     public void run() {
         scheduled.set(false); // The flag must be reset before the queue is read, so that no frame is missed.

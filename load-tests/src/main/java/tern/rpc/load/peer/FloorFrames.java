@@ -1,8 +1,8 @@
 package tern.rpc.load.peer;
 
 /**
- * The sizes of the frames of one kind of call. They equal the sizes of Tern's dubbo frames for the same values. A
- * request contains header, service, method, descriptor, arguments and attachments; an answer contains header, value and
+ * The frame sizes of one kind of call. They equal the sizes of Tern's dubbo frames for the same values. A request
+ * contains header, service, method, descriptor, arguments and attachments; an answer contains header, value and
  * attachments. {@code PeersTest} checks the equality.
  */
 record FloorFrames(int request, int answer) {
@@ -14,15 +14,15 @@ record FloorFrames(int request, int answer) {
     static final FloorFrames ECHO_PERSON = new FloorFrames(815, 636);
     static final FloorFrames BUILD = new FloorFrames(200, 1_058);
 
-    /** The sizes of the frames without the text. */
+    /** The sizes of an echo call's frames without the encoded string. */
     private static final FloorFrames ECHO_TEXT = new FloorFrames(204, 31);
 
-    /** The size of the chunks in which hessian2 sends a text of one-byte characters. */
+    /** The size of the chunks in which hessian2 sends a string of one-byte characters. */
     private static final int CHUNK = 0x8000;
 
     private static final int CHUNK_HEAD_BYTES = 3;
 
-    /** Returns the sizes for a text that is sent and returned. */
+    /** Returns the frame sizes of an echo call for a string of {@code length} characters. */
     static FloorFrames ofText(int length) {
         int bytes = length + (length + CHUNK - 1) / CHUNK * CHUNK_HEAD_BYTES;
         return new FloorFrames(ECHO_TEXT.request + bytes, ECHO_TEXT.answer + bytes);

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
  * A request, which is encoded in the first bytes of a payload.
  *
  * @param answerBytes the size of the answer's payload
- * @param builds how many times the server builds a text before it answers
+ * @param builds how many times the server builds a string before it answers
  */
 record FloorRequest(int answerBytes, int builds) {
 

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A caller of the floor protocol that waits for its answer. */
+/** A caller of the floor protocol that blocks until its answer arrives. */
 final class FloorWaiter {
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -21,7 +21,7 @@ final class FloorWaiter {
         return id;
     }
 
-    /** Delivers the answer. Any thread may call this. */
+    /** Delivers the answer to the waiting caller. Any thread may call this method. */
     void answer(byte[] payload) {
         answer = payload;
         LockSupport.unpark(caller);

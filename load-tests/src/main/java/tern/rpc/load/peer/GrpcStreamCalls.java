@@ -21,7 +21,9 @@ record GrpcStreamCalls(StreamsStub stub) implements ProtobufStreams {
         return subscriber -> stub.watch(request, new Demanded(subscriber));
     }
 
-    /** Lets the subscriber request messages. Without this, gRPC requests messages automatically. */
+    /**
+     * Lets the subscriber request messages of a stream. Without this observer, gRPC requests messages automatically.
+     */
     private record Demanded(Flow.Subscriber<? super Item> to) implements ClientResponseObserver<FeedRequest, Item> {
 
         @Override

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class HessianValues extends AbstractSerializerFactory {
 
     @Override
-    @SuppressWarnings("rawtypes") // Hessian declares the type this way.
+    @SuppressWarnings("rawtypes") // Hessian declares the parameter with a raw type.
     public @Nullable Serializer getSerializer(Class type) {
         if (type == LocalDate.class) {
             return new NumberSerializer<LocalDate>(LocalDate::toEpochDay);
@@ -38,7 +38,7 @@ final class HessianValues extends AbstractSerializerFactory {
     }
 
     @Override
-    @SuppressWarnings("rawtypes") // Hessian declares the type this way.
+    @SuppressWarnings("rawtypes") // Hessian declares the parameter with a raw type.
     public @Nullable Deserializer getDeserializer(Class type) {
         if (type == LocalDate.class) {
             return new NumberDeserializer(type, LocalDate::ofEpochDay);

@@ -31,7 +31,7 @@ final class HttpJsonCalls implements UserService, EchoService, WorkService {
         this.address = address;
     }
 
-    /** @param address the address of the server, such as {@code http://127.0.0.1:8080} */
+    /** @param address the server's address, such as {@code http://127.0.0.1:8080} */
     static Services over(CloseableHttpClient client, String address) {
         HttpJsonCalls calls = new HttpJsonCalls(client, address);
         return new Services(calls, calls, calls);

@@ -28,7 +28,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         @Override
         public void request(long count) {
             if (wanted.getAndAdd(count) > 0) {
-                return; // The request is nested or concurrent, and the running loop handles it.
+                return; // The request is nested or concurrent, so the running loop handles it.
             }
             do {
                 give();

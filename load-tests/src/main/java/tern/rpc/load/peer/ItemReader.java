@@ -10,8 +10,8 @@ import tern.rpc.load.peer.proto.Item;
 class ItemReader implements StreamObserver<Item> {
 
     /**
-     * The maximum time to wait for the end of a stream. It is shorter than the timeout of a client process, so that a
-     * hanging stream is reported as such.
+     * The maximum time to wait for the end of a stream. It is shorter than the timeout of a client process, so that the
+     * report names a hanging stream as the reason.
      */
     private static final int PATIENCE_SECONDS = 50;
 

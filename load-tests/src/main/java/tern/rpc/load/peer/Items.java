@@ -4,10 +4,10 @@ import com.google.protobuf.ByteString;
 import java.nio.charset.StandardCharsets;
 import tern.rpc.load.peer.proto.Item;
 
-/** The messages of the streams. Each message has 100 bytes and a number, counted from 0. */
+/** The messages of the streams. Each message has 100 bytes and contains its index, which starts at 0. */
 final class Items {
 
-    /** The size of the payload. The number and the field headers take the other 11 of 100 bytes. */
+    /** The size of the payload. The index and the field headers take the other 11 of 100 bytes. */
     private static final int PAYLOAD_BYTES = 89;
 
     private static final ByteString PAYLOAD = ByteString.copyFrom("x".repeat(PAYLOAD_BYTES), StandardCharsets.US_ASCII);

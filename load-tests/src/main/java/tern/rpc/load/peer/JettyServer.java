@@ -17,7 +17,7 @@ final class JettyServer {
 
     private JettyServer() {}
 
-    /** Answers the body of a request with the body of a response, on a thread of Jetty. */
+    /** Handles a request body on one of Jetty's threads, and returns the response body. */
     interface Endpoint {
 
         /**
@@ -31,7 +31,7 @@ final class JettyServer {
     /**
      * Starts a server.
      *
-     * @return closes the server when it is closed
+     * @return a handle that stops the server when it is closed
      */
     static AutoCloseable start(int port, String contentType, Endpoint endpoint) {
         Server server = new Server(new QueuedThreadPool(Workers.THREADS));

@@ -12,7 +12,7 @@ import tern.sample.api.User;
 /**
  * A JSON call by POST with one argument and one result.
  *
- * @param method the method of the server
+ * @param method the server method to call
  */
 record JsonCall<A, R>(String path, TypeToken<A> argument, TypeToken<R> answer, BiFunction<Services, A, R> method) {
 

@@ -5,8 +5,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * Charts of the latencies of one scenario in all rounds: a chart with one percentile curve per peer, and a histogram
- * per peer.
+ * The latency charts of one scenario, with the latencies of all rounds: a chart with one percentile curve per peer, and
+ * a histogram per peer.
  */
 final class LatencyCharts {
 
@@ -34,7 +34,7 @@ final class LatencyCharts {
         this.results = results;
     }
 
-    /** Returns the CSS class of a peer's curve, by the index of the peer. */
+    /** Returns the CSS class of a peer's curve. The peer is given by its index. */
     static String style(int peer) {
         return "c" + peer % 8 + (peer >= 8 ? " dashed" : "");
     }

@@ -19,15 +19,15 @@ import javax.management.ObjectName;
  */
 record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classes) {
 
-    /** The number of objects of one class, and their bytes. */
+    /** The instance count of one class, and the bytes that the instances use. */
     record Counted(long instances, long bytes) {
 
         static final Counted NONE = new Counted(0, 0);
     }
 
     /**
-     * The minimum number of words in a line of the histogram: number, instances, bytes and class. The module is
-     * optional.
+     * The minimum number of words in a histogram line: row number, instances, bytes and class. Some lines also contain
+     * the module.
      */
     private static final int WORDS = 4;
 
@@ -36,7 +36,8 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
     }
 
     /**
-     * Counts the live objects. Collects garbage twice, because the first collection may make more objects unreachable.
+     * Counts the live objects of this process. Collects garbage twice, because the first collection may make more
+     * objects unreachable.
      */
     static LiveObjects count() {
         histogram();
@@ -79,8 +80,8 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
     }
 
     /**
-     * Returns the direct memory of the JDK and of Netty. Netty may allocate memory that the JDK's counter does not
-     * include.
+     * Returns the size of the JDK's and Netty's direct memory. Netty may allocate memory that the JDK's counter does
+     * not include.
      */
     private static long directBytesNow() {
         long jdk = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
@@ -99,7 +100,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return new LiveObjects(heapBytes - earlier.heapBytes, directBytes - earlier.directBytes, grown);
     }
 
-    /** Returns the classes with the most bytes, the largest first. */
+    /** Returns the {@code most} classes whose instances use the most bytes, the largest first. */
     Map<String, Counted> largest(int most) {
         Map<String, Counted> found = new LinkedHashMap<>();
         classes.entrySet().stream()

@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Load {
 
-    /** The maximum latency that is recorded. */
+    /** The maximum latency that can be recorded. */
     static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /**
-     * The number of significant digits, which gives a precision of one percent. The histogram of a caller is then small
-     * enough not to disturb the measurement.
+     * The number of significant digits in the histogram, which gives a precision of one percent. With so few digits, a
+     * caller's histogram is small enough not to disturb the measurement.
      */
     static final int DIGITS = 2;
 
@@ -46,13 +46,13 @@ final class Load {
         this.done = new CountDownLatch(callers);
     }
 
-    /** The result of a run. */
+    /** The result of one run of the load. */
     record Ran(long errors, String firstError, long nanos, ProcessCost cost, Histogram latencies) {}
 
     /**
      * Runs the load.
      *
-     * @param calls creates the calls of a caller, given the number of the caller
+     * @param calls creates a caller's calls from the caller's index
      */
     Ran run(IntFunction<SceneCall> calls) throws InterruptedException {
         List<Caller> started = new ArrayList<>();

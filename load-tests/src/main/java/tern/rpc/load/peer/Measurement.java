@@ -10,7 +10,7 @@ import tern.rpc.load.peer.Load.Ran;
 /**
  * The result of one scenario in one round.
  *
- * @param seconds the duration
+ * @param seconds the duration of the measurement
  * @param client the cost of all clients together
  * @param server the cost of all servers together
  * @param latencies the latencies of all calls, in nanoseconds
@@ -35,7 +35,7 @@ record Measurement(
         return text.replaceAll("\\s+", " ");
     }
 
-    /** Parses the line that a client process sends. It does not contain the cost of the servers. */
+    /** Parses the line that a client process sends. The result does not contain the servers' cost. */
     static Measurement ofClient(String line) {
         String[] words = line.split(" ", 9);
         try {

@@ -6,7 +6,7 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * The result of one scenario for one peer: the median of each value over the rounds, and the latencies of all rounds
+ * One peer's result in one scenario: the median of each value over the rounds, and the latencies of all rounds
  * together.
  *
  * @param measured the results of the completed rounds
@@ -119,7 +119,7 @@ record Outcome(List<Measurement> measured, String failure) {
         return sumMicros() / other.sumMicros();
     }
 
-    /** Returns the value per call; NaN if the operating system does not report the value. */
+    /** Returns the resource use per call; NaN if the operating system does not report the resource. */
     private static double perCall(long used, Measurement round) {
         return used == ProcessCost.UNKNOWN ? Double.NaN : (double) used / round.calls();
     }

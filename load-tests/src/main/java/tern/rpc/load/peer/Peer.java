@@ -11,7 +11,10 @@ import tern.sample.api.UserService;
  */
 interface Peer extends AutoCloseable {
 
-    /** The maximum number of connections of a peer that needs one per caller. It exceeds the number of callers. */
+    /**
+     * The maximum number of connections that a peer opens if it needs one connection per caller. It exceeds the number
+     * of callers.
+     */
     int CONNECTIONS = 1_024;
 
     /**
@@ -20,12 +23,10 @@ interface Peer extends AutoCloseable {
      */
     void serve(int port, Services services);
 
-    /**
-     * Connects to the server with one connection, or with one per caller if the framework does not share connections.
-     */
+    /** Opens one connection to the server, or one per caller if the framework does not share connections. */
     Services connect(int port);
 
-    /** Closes the server and the connections, as far as the framework supports it. */
+    /** Closes the server and the connections, if the framework can close them. */
     @Override
     void close();
 
@@ -70,10 +71,10 @@ interface Peer extends AutoCloseable {
             "floor",
             "floor-queue");
 
-    /** The peers that also take part with TLS. */
+    /** The peers that take part with TLS as well as without TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
-    /** The names of the peers without TLS, then of the peers with TLS. */
+    /** The names of all peers: first those without TLS, then those with TLS. */
     List<String> NAMES = Stream.of(
                     CLEAR_TEXT.stream(),
                     ENCRYPTED.stream().map(Encryption.JDK::added),

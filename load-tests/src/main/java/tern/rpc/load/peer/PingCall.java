@@ -36,7 +36,8 @@ final class PingCall implements SceneCall {
 
     private final class Player extends ItemReader {
 
-        private volatile @Nullable StreamObserver<Item> requests; // The field is set before the first message is sent.
+        // The field is set before the first message is sent, so it is never null when a message arrives.
+        private volatile @Nullable StreamObserver<Item> requests;
         private volatile long sentNanos;
 
         Player() {

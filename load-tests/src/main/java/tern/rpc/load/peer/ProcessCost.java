@@ -36,7 +36,11 @@ record ProcessCost(long cpuNanos, long bytes, long writes, long switches) {
         return one != UNKNOWN && other != UNKNOWN;
     }
 
-    /** Parses the words that {@link #words} returns. */
+    /**
+     * Parses the values that {@link #words} has formatted.
+     *
+     * @param first the index of the first value in {@code words}
+     */
     static ProcessCost of(String[] words, int first) {
         return new ProcessCost(
                 Long.parseLong(words[first]),

@@ -25,14 +25,14 @@ final class ProcessMeter {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final Path directory;
-    private Map<Long, Long> living = new HashMap<>(); // guarded by this
-    private long ended; // guarded by this
+    private Map<Long, Long> living = new HashMap<>(); // Guarded by this.
+    private long ended; // Guarded by this.
 
     ProcessMeter() {
         this(Path.of("/proc/self"));
     }
 
-    /** @param directory the directory of the process in /proc, see proc(5) */
+    /** @param directory the process's directory in /proc, see proc(5) */
     ProcessMeter(Path directory) {
         this.directory = directory;
     }
@@ -95,7 +95,7 @@ final class ProcessMeter {
         }
     }
 
-    /** Returns the context switches of the live threads. */
+    /** Returns the number of context switches of all live threads. */
     private long switches() {
         long sum = 0;
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(directory.resolve("task"))) {
@@ -113,7 +113,7 @@ final class ProcessMeter {
             String text = Files.readString(status);
             return number(text, "\nvoluntary_ctxt_switches:") + number(text, "\nnonvoluntary_ctxt_switches:");
         } catch (IOException e) {
-            return 0; // The thread has just ended.
+            return 0; // The thread has just ended, so it has no file.
         }
     }
 

@@ -12,7 +12,7 @@ import tern.rpc.load.peer.proto.UserId;
 import tern.rpc.load.peer.proto.UserMessage;
 import tern.rpc.load.peer.proto.UserPage;
 
-/** The server's side with protobuf messages. Delegates each call to the services. */
+/** The server of the peers that send protobuf messages. Delegates each call to the sample services. */
 final class ProtobufAnswers implements ProtobufBenchmark {
 
     private final Services services;

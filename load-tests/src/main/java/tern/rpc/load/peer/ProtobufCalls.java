@@ -12,7 +12,10 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** The client's side with protobuf messages. Implements the services by calling a proxy whose methods have messages. */
+/**
+ * The client of the peers that send protobuf messages. Implements the sample services by calling a proxy whose methods
+ * take messages.
+ */
 final class ProtobufCalls implements UserService, EchoService, WorkService {
 
     private final ProtobufBenchmark proxy;

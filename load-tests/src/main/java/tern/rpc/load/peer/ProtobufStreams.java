@@ -8,13 +8,13 @@ import tern.rpc.load.peer.proto.Item;
 /** The service {@code tern.load.Streams} of the {@code .proto} file as a Java interface with protobuf messages. */
 public interface ProtobufStreams {
 
-    /** Sends the requested number of items. */
+    /** Sends the requested number of items to the observer. */
     void feed(FeedRequest request, StreamObserver<Item> items);
 
     /** Sends the requested number of items to a subscriber, which controls the flow. */
     Flow.Publisher<Item> watch(FeedRequest request);
 
-    /** Sends every item back. */
+    /** Sends every received item back. */
     StreamObserver<Item> ping(StreamObserver<Item> answers);
 
     /** The value for peers that do not support streams. */

@@ -32,7 +32,7 @@ record Resources(
     /**
      * Collects garbage and reads the resources.
      *
-     * @param asked the number of earlier calls of this method in this process
+     * @param asked how often this method has been called in this process before
      */
     static Resources read(long asked) {
         System.gc();

@@ -22,7 +22,7 @@ final class RmiCalls implements UserService, EchoService, WorkService {
         return new Services(calls, calls, calls);
     }
 
-    /** A call of the stub. */
+    /** A call through RMI's stub. */
     private interface Call<T> {
         T make() throws RemoteException;
     }

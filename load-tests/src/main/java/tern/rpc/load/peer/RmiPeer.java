@@ -16,7 +16,7 @@ final class RmiPeer implements Peer {
 
     @Override
     public void serve(int port, Services services) {
-        // The address to which the stubs connect. By default RMI uses the name of the host.
+        // The address to which the stubs connect. By default, RMI uses the host name.
         System.setProperty(
                 "java.rmi.server.hostname", InetAddress.getLoopbackAddress().getHostAddress());
         try {

@@ -12,8 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Key and certificate for the peers with TLS. The first process that needs them creates them with the JDK's {@code
- * keytool}. A system property tells the other processes the path of their file.
+ * The key and certificate of the peers with TLS. The first process that needs the two creates them with the JDK's
+ * {@code keytool}. A system property tells the other processes the file's path.
  */
 final class RunCertificate {
 
@@ -77,7 +77,8 @@ final class RunCertificate {
             Path made = directory.resolve("certificate.p12");
             make(made);
             made.toFile().deleteOnExit();
-            // The paths are deleted in reverse order, so the directory is deleted after its file.
+            // The JVM deletes these paths in the reverse order of registration, so it deletes the directory after the
+            // file.
             directory.toFile().deleteOnExit();
             System.setProperty(PROPERTY, made.toString());
             return made.toString();

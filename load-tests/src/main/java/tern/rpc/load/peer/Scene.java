@@ -53,12 +53,12 @@ record Scene(String name, int callers, int pairs, String description) {
         return new Scene(name, callers, pairs, description);
     }
 
-    /** Whether the scenario counts messages of streams instead of calls. */
+    /** Whether the scenario counts stream messages instead of calls. */
     boolean streams() {
         return name.startsWith("feed") || name.startsWith("ping");
     }
 
-    /** Returns the name of the call. Some scenarios make the same call and differ only in the number of callers. */
+    /** Returns the call's name. Some scenarios make the same call and differ only in the number of callers. */
     String call() {
         return name.endsWith("-few") ? name.substring(0, name.length() - "-few".length()) : name;
     }

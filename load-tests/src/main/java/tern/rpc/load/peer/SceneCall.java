@@ -13,7 +13,7 @@ import tern.sample.api.EchoService;
 import tern.sample.api.Person;
 import tern.sample.api.User;
 
-/** A call of one caller in a scenario, with a check of its answer. Not thread-safe. */
+/** One caller's call in a scenario, with a check of the answer. Not thread-safe. */
 interface SceneCall {
 
     /** How many times the server builds the answer text in the scenario of busy servers, to use CPU time. */
@@ -27,13 +27,13 @@ interface SceneCall {
     /**
      * Records the latency of the last call, or the latencies of its messages.
      *
-     * @param nanos the duration of the call
+     * @param nanos the call's duration
      */
     default void record(Histogram latencies, long nanos) {
         latencies.recordValue(Math.min(Load.MAX_NANOS, nanos));
     }
 
-    /** @param name the name of the call, see {@link Scene#call} */
+    /** @param name the call's name, see {@link Scene#call} */
     static SceneCall of(String name, Services services) {
         return switch (name) {
             case "existUser" -> () -> services.users().existUser("1236");
@@ -105,7 +105,7 @@ interface SceneCall {
     }
 
     /**
-     * Calls with texts that grow and shrink, two calls for each size. The size depends on the number of calls, not on
+     * Calls with strings that grow and shrink, two calls for each size. The size depends on the number of calls, not on
      * time, so all peers get the same mix.
      */
     final class ChangingTexts implements SceneCall {

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
  * @param scenes the scenarios with their number of callers
  * @param rounds the number of rounds; each peer runs once per round
  * @param millis the duration of each scenario in each round, in milliseconds
- * @param report the file of the page
+ * @param report the file to which the HTML page is written
  */
 record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis, Path report) {
 
@@ -114,9 +114,9 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
     }
 
     /**
-     * Parses a number.
+     * Parses an option's value.
      *
-     * @throws IllegalArgumentException unless the text is a number from 1 to {@code most}
+     * @throws IllegalArgumentException unless {@code text} is an integer from 1 to {@code most}
      */
     static int number(String option, String text, int most) {
         if (text.matches("[0-9]{1,6}") && Integer.parseInt(text) >= 1 && Integer.parseInt(text) <= most) {

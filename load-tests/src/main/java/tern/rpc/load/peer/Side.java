@@ -14,8 +14,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The process of one side of a peer. A separate thread reads the output of the process, because a peer that logs much
- * would otherwise block on a full pipe. Not thread-safe.
+ * The process that runs the server or the client of a peer. A separate thread reads the process's output, because a
+ * peer that logs much would otherwise block on a full pipe. Not thread-safe.
  */
 final class Side implements AutoCloseable {
 
@@ -44,7 +44,7 @@ final class Side implements AutoCloseable {
      * Starts the process without waiting. {@link #awaitReady} waits until it is ready.
      *
      * @param side {@code server} or {@code client}
-     * @param ports the ports of the servers, separated by commas
+     * @param ports the servers' ports, separated by commas
      */
     Side(String side, String peer, String ports) throws IOException {
         this.name = side;
@@ -100,7 +100,7 @@ final class Side implements AutoCloseable {
     /**
      * Waits for the next answer.
      *
-     * @param expected the expected duration of the work, without the overhead of the process
+     * @param expected the expected duration of the work; the time limit is longer, to allow for the process's overhead
      */
     String answerAfter(Duration expected) throws IOException {
         return answer(PATIENCE.plus(expected));

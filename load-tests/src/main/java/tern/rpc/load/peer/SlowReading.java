@@ -14,7 +14,7 @@ final class SlowReading {
 
     private static final long TICK_MILLIS = 1_000;
 
-    /** A request for more messages than the readers will read, so that the streams do not end. */
+    /** A request for more messages than the readers will read, so that the streams do not end during the run. */
     private static final FeedRequest ENDLESS =
             FeedRequest.newBuilder().setItems(Integer.MAX_VALUE).build();
 
@@ -48,7 +48,7 @@ final class SlowReading {
         }
     }
 
-    /** The numbers of messages that the readers have received: minimum, median and maximum. */
+    /** The minimum, median and maximum number of messages that a reader has received. */
     record Progress(int least, int median, int most, String failure) {
 
         String words() {
@@ -77,7 +77,7 @@ final class SlowReading {
         private final int stopAfter;
         private volatile Flow.@Nullable Subscription subscription;
         private volatile int received; // The thread that calls onNext writes this field.
-        private int asked; // Only the ticking thread uses this field.
+        private int asked; // Only the thread that requests messages once a second uses this field.
 
         Reader(int stopAfter) {
             this.stopAfter = stopAfter;

@@ -32,7 +32,7 @@ import tern.sample.api.UserService;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tern over one of its protocols, with its defaults, except that the limits of the server are raised. Under the maximum
+ * Tern over one of its protocols, with its defaults, except that the server's limits are raised. Under the maximum
  * load, the adaptive limit would otherwise refuse calls, and refused calls cost little.
  */
 final class TernPeer implements Peer {
@@ -54,7 +54,7 @@ final class TernPeer implements Peer {
     private final Opened opened = new Opened();
 
     /**
-     * @param protocol the protocol of the client; the server supports all protocols
+     * @param protocol the client's protocol; the server supports all protocols
      * @param protobuf whether the client sends protobuf messages; the server reads both formats
      * @param encrypted whether TLS is used
      */

@@ -57,8 +57,8 @@ final class Trial implements AutoCloseable {
     /**
      * Runs the scenarios.
      *
-     * @param training the duration of the warm-up of each scenario, in milliseconds
-     * @param millis the duration of the measurement of each scenario, in milliseconds
+     * @param training the warm-up time of each scenario, in milliseconds
+     * @param millis the measured time of each scenario, in milliseconds
      * @param measured receives each result at once, so that a later failure does not lose the result
      */
     void run(List<Scene> scenes, int training, int millis, BiConsumer<Scene, Measurement> measured) throws IOException {
@@ -92,7 +92,7 @@ final class Trial implements AutoCloseable {
         return told.stream().reduce(Measurement::and).orElseThrow();
     }
 
-    /** Returns the resources of each server, then the resources of each client. */
+    /** Returns each server's resources, then each client's resources. */
     List<Resources> resources() throws IOException {
         List<Resources> held = new ArrayList<>();
         for (Side side : sides()) {

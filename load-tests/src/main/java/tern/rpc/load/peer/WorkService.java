@@ -3,6 +3,6 @@ package tern.rpc.load.peer;
 /** A service that uses CPU time on the server, for the scenario of busy servers. */
 public interface WorkService {
 
-    /** Builds a text of 1,024 characters {@code times} times, and returns the last text. */
+    /** Builds a string of 1,024 characters {@code times} times, and returns the last string. */
     String build(int times);
 }

@@ -39,7 +39,7 @@ public final class Pictures {
         }
     }
 
-    /** Returns the pictures by file name. The same pages and sources give the same pictures. */
+    /** Returns the pictures by file name. Pictures drawn from the same pages and sources are identical. */
     static Map<String, String> draw(Path root) throws IOException {
         Pictures pictures = new Pictures(root);
         Map<String, String> all = new LinkedHashMap<>();
@@ -50,7 +50,7 @@ public final class Pictures {
         return all;
     }
 
-    /** A bar with its label, value, color, and the text at its end. */
+    /** A bar with its label, value and color, and the text at its end. */
     private record Bar(String label, double value, String text, String color) {}
 
     // --- CPU per call, compared with other frameworks ----------------------------------------------------------------
@@ -117,7 +117,7 @@ public final class Pictures {
     private static final Pattern ACCOUNT = Pattern.compile(" +a call +(.+) ms");
     private static final Pattern PART = Pattern.compile("(.+) ([0-9.]+)");
 
-    /** Draws the parts of a late call's time, from the first example on the page. */
+    /** Draws the parts of a late call's time, from the first example on the diagnosis page. */
     private String diagnosis() throws IOException {
         String head = "";
         for (String line : lines("docs/diagnosis.md")) {
@@ -203,8 +203,8 @@ public final class Pictures {
     }
 
     /**
-     * Returns the module whose sources contain the class. Fails if no module does, so that the picture stays consistent
-     * with the code.
+     * Returns the module whose sources contain the class. Fails if no module contains it, so that the picture stays
+     * consistent with the code.
      */
     private String module(String type) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {
@@ -229,7 +229,7 @@ public final class Pictures {
         return Files.readAllLines(root.resolve(page));
     }
 
-    /** Returns the cells of the rows below a table head that begins with {@code head}. */
+    /** Returns the cells of the rows below a table's header row, which begins with {@code head}. */
     private List<List<String>> table(String page, String head) throws IOException {
         List<List<String>> rows = new ArrayList<>();
         boolean inside = false;

@@ -100,7 +100,7 @@ public final class Sample {
         return all;
     }
 
-    /** Returns the sentences of a page. Code blocks, titles and tables are ignored. */
+    /** Returns a page's sentences. Code blocks, titles and tables are ignored. */
     static List<String> sentences(String page) {
         List<String> sentences = new ArrayList<>();
         String text = page.replaceAll("(?ms)^ *```.*?^ *```", "\n").replaceAll("(?m)^ *[#|!<].*$", "\n");

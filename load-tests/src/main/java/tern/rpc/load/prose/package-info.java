@@ -1,4 +1,4 @@
-/** Draws comments and sentences of the project for a reader who has not seen the code. */
+/** Draws random comments and sentences of the project, to be judged by a reader who has not seen the code. */
 @NullMarked
 package tern.rpc.load.prose;
 

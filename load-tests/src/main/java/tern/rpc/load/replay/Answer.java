@@ -8,13 +8,13 @@ import tools.jackson.databind.JsonNode;
  * The diagnosis that the provider itself makes under load.
  *
  * @param causes the causes of the missed target, the most expensive first; empty if the target is met
- * @param text the diagnosis as text for people
+ * @param text the diagnosis as text for a human reader
  */
 record Answer(List<Cause> causes, String text) {
 
     static final Answer NONE = new Answer(List.of(), "");
 
-    /** A cause: its kind and name, its share of a late call's time, and the advised change. */
+    /** A cause with its kind, its name, its share of a late call's time, and the advised change. */
     record Cause(String kind, String name, double ms, double ofMs, String change) {
 
         String title() {

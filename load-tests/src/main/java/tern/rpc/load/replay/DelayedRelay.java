@@ -16,7 +16,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
     private final DelayLog log;
     private final LongSupplier clock;
 
-    /** @param other the other side of the connection, on the same event loop, so that data stays in order */
+    /** @param other the channel of the connection's other side, on the same event loop, so that data stays in order */
     DelayedRelay(Channel other, long delayNanos, DelayLog log, LongSupplier clock) {
         this.other = other;
         this.delayNanos = delayNanos;
@@ -37,7 +37,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
         });
     }
 
-    /** Closes the other side after all data has been forwarded. */
+    /** Closes the channel of the other side after all data has been forwarded. */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         after(ctx, () -> other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE));

@@ -1,9 +1,9 @@
 package tern.rpc.load.replay;
 
 /**
- * Searches for the knee of the latency curve: the highest rate that meets the target. First multiplies or divides the
- * rate by a fixed factor, then bisects between the highest rate that met the target and the lowest rate that missed it.
- * A near miss is repeated once, because a busy machine can cause it. Not thread-safe.
+ * Searches for the knee of the latency curve: the highest rate at which calls meet the latency target. First multiplies
+ * or divides the rate by a fixed factor, then bisects between the highest rate that met the target and the lowest rate
+ * that missed it. A near miss is repeated once, because a busy machine can cause it. Not thread-safe.
  */
 final class KneeSearch {
 
@@ -14,10 +14,10 @@ final class KneeSearch {
     /** A load is clearly too high if its rate is this many times the highest rate that met the target. */
     static final double BEYOND = 1.3;
 
-    /** The results of a load at the rate of {@link #next()}. */
+    /** The possible results of a load at the rate of {@link #next()}. */
     enum Outcome {
         HELD,
-        /** The load was slightly too slow, perhaps for a reason other than the rate. */
+        /** The latencies exceeded the target by little, perhaps for a reason other than the rate. */
         NEAR_MISS,
         MISSED
     }
@@ -60,7 +60,7 @@ final class KneeSearch {
         return Double.isInfinite(missed) ? Math.min(highest, held * STRIDE) : Math.sqrt(held * missed);
     }
 
-    /** Records the result of the load at the rate of {@link #next()}. */
+    /** Records the result of the load that ran at the rate of {@link #next()}. */
     void tell(Outcome outcome) {
         left--;
         if (outcome == Outcome.HELD) {
@@ -74,7 +74,7 @@ final class KneeSearch {
         }
     }
 
-    /** Returns the highest rate that met the target; 0 if no rate did. */
+    /** Returns the highest rate at which the target was met; 0 if it was met at no rate. */
     double knee() {
         return held;
     }

@@ -18,7 +18,7 @@ final class MachineLoad {
         this.file = file;
     }
 
-    /** The ticks since the machine started. */
+    /** The processor time since the machine started, in ticks. */
     record Sums(long all, long idle) {
 
         /** Returns the busy share since an earlier reading, from 0 to 1; negative if unknown. */
@@ -42,7 +42,8 @@ final class MachineLoad {
         String[] words = line.strip().split("\\s+");
         long all = 0;
         long idle = 0;
-        for (int i = 1; i < Math.min(words.length, 9); i++) { // The time of guests is already included in "user".
+        // The value "user" already includes the time of guest systems.
+        for (int i = 1; i < Math.min(words.length, 9); i++) {
             long ticks = Long.parseLong(words[i]);
             all += ticks;
             idle += i == 4 || i == 5 ? ticks : 0;

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param fixed whether the configuration error was fixed
  * @param steps all loads in order
- * @param knee the load with the highest rate that met the target; null if no load did
+ * @param knee the load at the highest rate at which the target was met; null if no load met it
  * @param beyond the load with a higher rate, during which the diagnosis was read
- * @param answer the diagnosis of the provider
+ * @param answer the provider's diagnosis
  */
 record Result(
         Round round,
@@ -34,7 +34,10 @@ record Result(
         return knee == null ? 0 : knee.rate();
     }
 
-    /** Returns the load that the table shows. */
+    /**
+     * Returns the load that the results table shows: the one at the knee or, if no load met the target, the one beyond
+     * it.
+     */
     Step shown() {
         return knee == null ? beyond : knee;
     }

@@ -4,17 +4,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One round, which consists of a configuration error of the sample provider and its fix.
+ * One round: a configuration error in the sample provider, and its fix.
  *
  * @param profile the Spring profile of the sample provider
  * @param mistake a short description of the error
  * @param fix the properties that undo the error; empty if there is none
  * @param redisDelayed whether a proxy delays each direction of the connections to Redis by a millisecond
  * @param sqlDelayed whether a proxy delays each direction of the connections to a database server by a millisecond
- * @param slowLog whether the console output of the provider is read slowly
+ * @param slowLog whether the provider's console output is read slowly
  * @param byHand the cause that was originally found with thread dumps
- * @param causes the possible beginnings of the text by which the diagnosis names the true cause; empty if there is no
- *     error
+ * @param causes the possible prefixes with which the diagnosis names the true cause; empty if there is no error
  */
 record Round(
         int number,

@@ -48,8 +48,8 @@ final class Samples implements AutoCloseable {
      *
      * @param folder the folder of the logs
      * @param name the name of these logs
-     * @param slowLog whether the output of the provider is read slowly
-     * @param settings the properties of the provider in the form {@code key=value}
+     * @param slowLog whether the provider's output is read slowly
+     * @param settings the provider's properties in the form {@code key=value}
      * @param seconds the measured time of each load
      */
     static Samples start(Path folder, String name, boolean slowLog, List<String> settings, int seconds)

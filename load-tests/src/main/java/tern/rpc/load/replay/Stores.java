@@ -43,7 +43,7 @@ final class Stores implements AutoCloseable {
     }
 
     /**
-     * Starts the stores.
+     * Starts the stores, which are Redis and a database.
      *
      * @param embedded whether to use embedded stores instead of installed servers
      */
@@ -72,7 +72,8 @@ final class Stores implements AutoCloseable {
             return new Stores(redis, redisPort, redisName, null, 0, null);
         }
         int port = Program.freePort();
-        Path data = Files.createTempDirectory("replay-mariadb"); // The path of a Unix socket must be short.
+        // MariaDB's Unix socket is in this folder, and the path of a Unix socket must be short.
+        Path data = Files.createTempDirectory("replay-mariadb");
         try {
             return new Stores(redis, redisPort, redisName, mariaDb(folder, data, install, server, port), port, data);
         } catch (IOException | InterruptedException | RuntimeException e) {

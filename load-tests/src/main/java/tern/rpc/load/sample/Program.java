@@ -12,10 +12,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A child process, which ends no later than this process. */
+/** A child process. It ends no later than this process. */
 public final class Program implements AutoCloseable {
 
-    private static final long STOP_SECONDS = 30; // A provider first drains its calls.
+    // A provider drains its calls before it ends, so it may need this long.
+    private static final long STOP_SECONDS = 30;
 
     private final String name;
     private final Process process;
@@ -62,7 +63,7 @@ public final class Program implements AutoCloseable {
         return new Program(name, process, log);
     }
 
-    /** Closes the input of the process. Some programs then end. */
+    /** Closes the process's standard input. Some programs end when their input ends. */
     public void endInput() throws IOException {
         process.getOutputStream().close();
     }
@@ -71,7 +72,7 @@ public final class Program implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Returns the path of a program; null if it is not on the search path. */
+    /** Returns a program's path; null if the program is not on the search path. */
     public static @Nullable Path onPath(String program) {
         String folders = System.getenv().getOrDefault("PATH", "");
         return Arrays.stream(folders.split(File.pathSeparator))
@@ -115,9 +116,9 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Sends a signal.
+     * Sends a signal to the process.
      *
-     * @param name the name of the signal as {@code kill} expects it, such as {@code STOP}
+     * @param name the signal's name as {@code kill} expects it, such as {@code STOP}
      */
     void signal(String name) throws IOException, InterruptedException {
         new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 
-/** The sample provider or consumer as a separate process on free ports, which ends no later than this process. */
+/** The sample provider or consumer as a separate process on free ports. It ends no later than this process. */
 public final class SampleProgram implements AutoCloseable {
 
     /** The JVM flags of {@code ./demo}: only the C1 compiler, a single-threaded collector, and a fixed heap size. */
@@ -28,10 +28,10 @@ public final class SampleProgram implements AutoCloseable {
     /**
      * Starts the application.
      *
-     * @param name the name of the log
+     * @param name the log's name
      * @param jar the executable jar
      * @param folder an existing folder for the log
-     * @param arguments the arguments of the application, such as {@code --rpc.server.threads=8}
+     * @param arguments the application's arguments, such as {@code --rpc.server.threads=8}
      * @param readBytesPerSecond the maximum rate at which the output is read; 0 to write the output to a file without a
      *     limit
      */
@@ -69,9 +69,9 @@ public final class SampleProgram implements AutoCloseable {
     }
 
     /**
-     * Sends a signal.
+     * Sends a signal to the program.
      *
-     * @param name the name of the signal, such as {@code STOP}
+     * @param name the signal's name, such as {@code STOP}
      */
     public void signal(String name) throws IOException, InterruptedException {
         program.signal(name);

@@ -37,7 +37,8 @@ final class SlowReader implements Runnable {
             byte[] piece = in.readNBytes(pieceBytes);
             while (piece.length > 0) {
                 out.write(piece);
-                next = Math.max(next + pieceNanos, System.nanoTime() - pieceNanos); // Unused time is not carried over.
+                // Time in which the process wrote nothing does not raise the rate later.
+                next = Math.max(next + pieceNanos, System.nanoTime() - pieceNanos);
                 TimeUnit.NANOSECONDS.sleep(next - System.nanoTime());
                 piece = in.readNBytes(pieceBytes);
             }

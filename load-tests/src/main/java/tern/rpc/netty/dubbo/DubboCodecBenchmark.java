@@ -104,7 +104,7 @@ public class DubboCodecBenchmark {
         return finish();
     }
 
-    /** Writes a request and encodes all parts again. */
+    /** Writes a request and encodes the header and all attachments for this call. */
     @Benchmark
     public OutputBuffer writeShortRequestAnew() {
         start();

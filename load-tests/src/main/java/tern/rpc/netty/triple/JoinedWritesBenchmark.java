@@ -60,7 +60,7 @@ public class JoinedWritesBenchmark {
         }
     }
 
-    /** A connection whose other end reads and discards all data. */
+    /** A connection whose peer reads and discards all data. */
     private static final class Loopback implements AutoCloseable {
 
         private final ServerSocketChannel listening;
@@ -82,7 +82,7 @@ public class JoinedWritesBenchmark {
                     read.clear();
                 }
             } catch (IOException e) {
-                // The benchmark is over.
+                // The benchmark has closed the socket.
             }
         }
 

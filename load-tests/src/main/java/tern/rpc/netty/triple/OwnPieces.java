@@ -83,7 +83,7 @@ public final class OwnPieces {
         return emptied.toByteArray();
     }
 
-    /** Whether both parsers produce the same bytes. */
+    /** Returns whether both parsers produce the same bytes. */
     public boolean agree(byte[] json) {
         return Arrays.equals(value(json), valueByParser(json));
     }

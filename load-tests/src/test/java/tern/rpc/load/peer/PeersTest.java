@@ -32,8 +32,8 @@ class PeersTest {
             Peer.NAMES.stream().filter(name -> name.startsWith(FLOOR)).toList();
 
     /**
-     * All peers except the floor and the peers with the JDK's TLS engine. JVM flags select the engine, so one process
-     * can test only one engine.
+     * All peers except {@code floor} and the peers with the JDK's TLS engine. JVM flags select the TLS engine, so one
+     * process can test only one engine.
      */
     static final List<String> OTHERS = Peer.NAMES.stream()
             .filter(name -> !name.startsWith(FLOOR) && Encryption.of(name) != Encryption.JDK)
@@ -116,7 +116,8 @@ class PeersTest {
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(0));
         subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(1));
-        subscription.request(1); // Without this request, Armeria does not signal the end of the stream.
+        // Without this request, Armeria does not signal the end of the stream to the subscriber.
+        subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("end");
         assertThat(told).isEmpty();
     }
@@ -174,7 +175,9 @@ class PeersTest {
                     "Person", () -> services.echo().echo(SceneCall.somebody()),
                     "work", () -> services.work().build(10_000));
             calls.forEach((call, made) -> {
-                made.run(); // This call sends the bytes that each connection or method sends only once.
+                // The first call also sends the bytes that are sent only once per connection or method, so it is not
+                // counted.
+                made.run();
                 long there = relay.there();
                 long back = relay.back();
                 made.run();

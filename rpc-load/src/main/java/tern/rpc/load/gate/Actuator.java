@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.regex.Pattern;
 
-/** Reads the diagnosis of an application from its Actuator endpoint, as text. Thread-safe. */
+/** Reads an application's diagnosis from its Actuator endpoint, as text. Thread-safe. */
 final class Actuator {
 
     private static final Duration CONNECT = Duration.ofSeconds(3);

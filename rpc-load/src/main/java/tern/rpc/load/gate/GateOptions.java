@@ -13,11 +13,10 @@ import tern.rpc.load.Load;
 import tern.rpc.load.Target;
 
 /**
- * The arguments of the command: the method to call, the load and the target.
+ * The arguments of the command: the method to call, the load and the latency target.
  *
- * @param server the address of the server, {@code http://host:port}
- * @param method the name of the method; for an overload, followed by {@code ~} and the first letters of its parameter
- *     types
+ * @param server the server's address, {@code http://host:port}
+ * @param method the method's name; for an overload, followed by {@code ~} and the first letters of its parameter types
  * @param headers the headers of every call
  * @param timeout the timeout of one call
  * @param actuator the address of the application's Actuator endpoints; null if the application has none
@@ -97,7 +96,7 @@ record GateOptions(
         headers.put(header.group(1), header.group(2));
     }
 
-    /** Returns the name of the called method, for the table of results. */
+    /** Returns the called method's name, for the table of results. */
     String name() {
         return service.substring(service.lastIndexOf('.') + 1) + "." + method;
     }
@@ -159,7 +158,7 @@ record GateOptions(
                     return uri;
                 }
             } catch (URISyntaxException e) {
-                // the code below reports this together with other malformed addresses
+                // The exception below reports a malformed address in the same way as an unsupported scheme.
             }
             throw new CannotRunException(
                     "--" + name + " is '" + value + "'; expected http:// or https://, a host and a" + " port");
@@ -180,7 +179,7 @@ record GateOptions(
                     return rate;
                 }
             } catch (NumberFormatException e) {
-                // the code below reports this together with other invalid values
+                // The exception below reports a value that is not a number in the same way as a number out of range.
             }
             throw new CannotRunException(
                     "--rate is '" + value + "'; expected calls a second, more than 0 and at most 1000000");

@@ -75,7 +75,7 @@ final class JsonCall implements Scenario.Call {
     public void run(long number) throws InterruptedException {
         HttpResponse<String> response;
         try {
-            // number 0 belongs to the call of tryOnce()
+            // The call of tryOnce() has used the number 0.
             response = http.send(request(number + 1, options.timeout()), BodyHandlers.ofString());
         } catch (HttpTimeoutException e) {
             throw failure(
@@ -112,7 +112,7 @@ final class JsonCall implements Scenario.Call {
                 return failure(code(code), body.path("message").asString(""));
             }
         } catch (JacksonException e) {
-            // the body is not JSON, so its text becomes the message
+            // The body is not JSON, so its text becomes the message.
         }
         String text = response.body().strip();
         return failure(

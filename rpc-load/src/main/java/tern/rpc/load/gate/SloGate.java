@@ -26,7 +26,7 @@ public final class SloGate {
     }
 
     /**
-     * Does the same as {@link #main}, but returns instead of ending the process.
+     * Does the same as {@link #main}, but returns the exit code instead of ending the process.
      *
      * @return the exit code: 0, 1 or 2
      */
@@ -50,7 +50,7 @@ public final class SloGate {
         if (actuator == null) {
             return drive(call, options, null).passed();
         }
-        actuator.diagnosis(); // detects a wrong address before the load starts
+        actuator.diagnosis(); // This request detects a wrong address before the load starts.
         SlowMoments slow = new SlowMoments(options.target(), actuator::diagnosisNow);
         LatencyReport report = drive(call, options, slow);
         out.println();
@@ -59,8 +59,8 @@ public final class SloGate {
     }
 
     /**
-     * Returns the current diagnosis. If the application no longer answers, returns a text that says so, so that the
-     * result of the load is still printed.
+     * Returns the current diagnosis. If the application no longer answers, returns a message that states this. The
+     * load's result is therefore printed in any case.
      */
     private static String diagnosis(Actuator actuator) throws InterruptedException {
         try {

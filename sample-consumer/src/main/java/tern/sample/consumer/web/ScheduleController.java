@@ -25,7 +25,7 @@ class ScheduleController {
     /**
      * A task for which the client needs an agent.
      *
-     * @param requestId the id of the request; generated if missing
+     * @param requestId the request id; generated if missing
      */
     record Task(
             @Nullable String requestId,

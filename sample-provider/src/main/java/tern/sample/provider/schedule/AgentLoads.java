@@ -23,9 +23,7 @@ class AgentLoads {
         this.how = properties.redis();
     }
 
-    /**
-     * Reads all counters with one MGET. If {@code sample.redis.serial} is set, sends one GET for each counter instead.
-     */
+    /** Reads all counters with one MGET, or with one GET per counter if {@code sample.redis.serial} is set. */
     int[] of(List<Agent> agents) {
         List<String> keys = agents.stream().map(AgentLoads::key).toList();
         List<@Nullable String> loads =

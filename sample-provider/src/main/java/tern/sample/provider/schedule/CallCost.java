@@ -10,8 +10,8 @@ import org.springframework.stereotype.Component;
 import tern.sample.provider.schedule.ScheduleProperties.Cost;
 
 /**
- * Simulates additional costs of real services. The properties {@code sample.cost} set the costs; by default there are
- * none.
+ * Simulates additional costs that real services have. The properties {@code sample.cost} set the costs; by default
+ * there are none.
  */
 @Component
 class CallCost {

@@ -16,7 +16,7 @@ class ScheduleConfiguration {
      */
     static final String BIND = "bind";
 
-    /** Disables the retries of the HTTP client, because the waiting call would time out before a second attempt. */
+    /** Disables the HTTP client's retries, because the waiting call would time out before a second attempt. */
     @Bean
     ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> oneAttempt() {
         return builder -> builder.withHttpClientCustomizer(HttpClientBuilder::disableAutomaticRetries);

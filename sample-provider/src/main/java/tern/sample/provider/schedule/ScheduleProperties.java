@@ -35,7 +35,7 @@ record ScheduleProperties(
     /**
      * The simulated costs.
      *
-     * @param connections the number of additional connections that each call borrows from the pool
+     * @param connections how many additional connections each call borrows from the pool
      * @param logLines the number of additional log lines of each call
      * @param bindTime the time that the task after a call waits, as if for another service
      */

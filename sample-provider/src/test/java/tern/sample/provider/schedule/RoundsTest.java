@@ -36,7 +36,7 @@ class RoundsTest {
 
     private final StringRedisTemplate redis = mock(StringRedisTemplate.class);
 
-    @SuppressWarnings("unchecked") // The mock has this type argument.
+    @SuppressWarnings("unchecked") // The mock object has this type argument.
     private final ValueOperations<String, String> values = mock(ValueOperations.class);
 
     @Test
