@@ -55,7 +55,7 @@ final class ConsoleCalls {
     private static final class Ticket {
         final byte[] body;
         final @Nullable SocketAddress caller;
-        // true after the ticket's only call has begun; this field and the next two are guarded by the ConsoleCalls object
+        // true after the ticket's only call has begun; this field and the next two are guarded by ConsoleCalls
         boolean taken;
         boolean running;
         boolean dropped;
