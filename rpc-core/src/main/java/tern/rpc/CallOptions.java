@@ -91,8 +91,8 @@ public final class CallOptions {
     }
 
     /**
-     * Sets the key by which consistent hashing chooses a provider. Calls with equal keys go to the same provider. The
-     * key takes precedence over the argument that the settings of the reference name.
+     * Sets the key by which consistent hashing chooses a provider. Calls with equal keys go to the same provider.
+     * The key takes precedence over the argument that the reference's settings define as the key.
      *
      * @param key a string, a number, or a value whose hash code is the same in all processes
      */

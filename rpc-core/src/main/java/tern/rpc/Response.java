@@ -19,7 +19,7 @@ public final class Response {
         this.metadata = metadata;
     }
 
-    /** Creates a response without headers before the value. */
+    /** Creates a response with empty headers. The metadata is sent at its end. */
     public Response(@Nullable Object value, Metadata metadata) {
         this(value, new Metadata(), metadata);
     }

@@ -58,7 +58,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         try {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // a balancer or an endpoint source may also throw an exception
+        } catch (Throwable e) { // for example an exception that the application's balancer or endpoint source threw
             done.completed(null, e);
             return;
         }

@@ -3,7 +3,7 @@ package tern.rpc.client;
 import java.util.Objects;
 import tern.rpc.Invocation;
 
-/** Reads the headers of a call that restrict it to providers with a tag (docs/cluster.md). */
+/** Reads the headers that restrict a call to providers with a tag (docs/cluster.md). */
 final class CallTags {
 
     private static final String TAG = "dubbo.tag";

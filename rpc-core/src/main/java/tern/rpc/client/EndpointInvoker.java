@@ -38,8 +38,8 @@ final class EndpointInvoker implements AutoCloseable {
     private final ProviderWait wait;
 
     /**
-     * @param executor completes probes
-     * @param timer checks for providers on behalf of waiting calls
+     * @param executor runs the completions of probes
+     * @param timer runs the checks for providers on behalf of waiting calls
      */
     EndpointInvoker(
             ServiceKey service,
@@ -62,7 +62,7 @@ final class EndpointInvoker implements AutoCloseable {
         return cluster;
     }
 
-    /** Returns the texts about providers that cannot be reached. */
+    /** Returns the object that describes why providers cannot be reached. */
     ProviderFailures failures() {
         return failures;
     }
@@ -202,12 +202,15 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call whose attempts the calling code makes itself. */
+    /** Counts a call towards the retry budget. The calling code makes the attempts of this call itself. */
     void begun() {
         retries.called();
     }
 
-    /** Sends the call. The executor of the call runs the completion. */
+    /**
+     * Sends the call without blocking until the answer arrives. When the call has ended, the call's executor runs
+     * {@code done}.
+     */
     SentCall callAsync(ClientMethod method, Invocation call, PendingCall.Completion done) {
         retries.called();
         Hedging hedging = method.hedging();
@@ -222,7 +225,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Runs an attempt to the same provider on the executor of the call, after the time that the provider requested.
+     * Runs another attempt to the same provider: on the call's executor after the delay that the provider
+     * requested, or at once if it requested none.
      *
      * @param failure the failure of the previous attempt
      * @return false if the remaining time of the call is too short
@@ -301,7 +305,8 @@ final class EndpointInvoker implements AutoCloseable {
         Target picked;
         try {
             picked = pick(method, call, besides);
-        } catch (Throwable e) { // a balancer or source may also throw; the first attempt continues
+        } catch (Throwable e) {
+            // The balancer or the endpoint source has thrown an exception; the first attempt continues.
             return null;
         }
         return picked == besides || !picked.isUsable() ? null : picked;

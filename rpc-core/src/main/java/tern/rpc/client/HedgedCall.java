@@ -27,7 +27,7 @@ final class HedgedCall implements SentCall {
     private final NanoClock clock;
     private final AsyncCall first;
 
-    private @Nullable AsyncCall second; // this field and the next ones are guarded by this
+    private @Nullable AsyncCall second; // this field and the fields below are guarded by this
     private @Nullable ScheduledFuture<?> planned;
     private @Nullable RpcException failed;
     private boolean over;

@@ -22,7 +22,10 @@ final class Hedging {
     private static final double SHARE = 0.95;
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(MIN_MILLIS);
 
-    /** The budget for hedges of one service, and the number of its hedges. */
+    /**
+     * Limits and counts the hedges of one service. A hedge is the additional attempt that is sent to a second
+     * provider.
+     */
     static final class Budget {
 
         private final RetryPolicy retries;

@@ -77,7 +77,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
                         () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
             }
         } catch (RejectedExecutionException e) {
-            next.run(); // the client is closed, so sending the call makes it fail
+            next.run(); // the client is closed; the call is sent without waiting, so that it fails at once
         }
     }
 

@@ -181,8 +181,8 @@ public final class RpcClient implements AutoCloseable {
     /**
      * A referenced service.
      *
-     * @param providers its current providers
-     * @param cluster the state of its provider list and of each provider
+     * @param providers the service's current providers
+     * @param cluster the state of the provider list and of each provider
      */
     public record Reference(ServiceKey service, List<Provider> providers, ClusterReport cluster) {
 
@@ -360,7 +360,8 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the token that the client sends with every call of a reference without its own token: as the attachment
+         * Sets the token that the client sends with every call, except calls of references that have their own
+         * token: as the attachment
          * {@code token} on dubbo, as {@code authorization: Bearer} on HTTP. By default, no token is sent. Use TLS,
          * because anyone who can read the bytes can read the token.
          *

@@ -64,9 +64,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile boolean committed; // true once a request may have been sent or an answer has arrived
     private boolean requestsEnded;
     private boolean plain; // whether the sender disabled compression although the call offers it
-    private int asked; // number of answers requested before the attempt is committed
+    private int asked; // number of answers requested while the call may still be sent to another endpoint
 
-    private int number; // number of the current attempt; only its thread uses this field and the next one
+    private int number; // number of the current attempt; only the attempt's thread uses this field and the next one
     private @Nullable Target used;
 
     StreamAttempts(ClientMethod method, SerialExecutor serial, Listener listener) {
@@ -116,7 +116,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         try {
             endpoints.checkDeadline(call);
             target = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // a balancer or an endpoint source may also throw an exception
+        } catch (Throwable e) { // for example an exception that the application's balancer or endpoint source threw
             end(null, e);
             return;
         }
@@ -219,7 +219,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         boolean asTheyAre;
         synchronized (this) {
             if (attempt != opener || opener.completed.get()) {
-                return; // the attempt has failed in the meantime
+                return; // the attempt failed while its stream was being opened
             }
             stream = opened;
             messages = asked;

@@ -50,7 +50,8 @@ final class WaitingCaller implements CallScope {
 
     @Override
     public void passedOn(SentCall call) {
-        passedOn = call; // only this thread can give up, and it is still making the call
+        // The call cannot be cancelled yet: only this thread cancels it, and this thread is still sending it.
+        passedOn = call;
     }
 
     /** The provider of the last attempt; null if the call was not sent. */

@@ -18,7 +18,7 @@ final class ChangeLog {
     private static final int AT_ONCE = 4;
     private static final int SECONDS_BETWEEN = 15;
 
-    /** A change that is not logged yet. */
+    /** A change that has not been logged. */
     private record Change(Level level, Supplier<String> text) {}
 
     private final Logger log;

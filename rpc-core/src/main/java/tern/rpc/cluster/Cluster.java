@@ -221,7 +221,7 @@ public final class Cluster implements AutoCloseable {
      */
     private List<Instance> ruled(List<Instance> instances) {
         if (rules == Rules.NONE) {
-            return instances; // the usual case, which avoids copying a long list
+            return instances; // the usual case: without rules, a long list need not be copied
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {
@@ -255,7 +255,7 @@ public final class Cluster implements AutoCloseable {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            return subset.of(nearest(listed)); // the usual case, which avoids copying a long list
+            return subset.of(nearest(listed)); // the usual case: without tags and rules, a long list need not be copied
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
@@ -286,7 +286,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a provider that is no longer listed with weight 0, so that it gets calls only if no listed provider is
+     * Returns a copy of an unlisted provider whose weight is 0, so that it gets calls only if no listed provider is
      * available.
      */
     private static Instance lastResort(Instance held) {
@@ -477,7 +477,8 @@ public final class Cluster implements AutoCloseable {
         }
         SharedSources.Subscription current = subscription;
         if (current != null) {
-            current.close(); // not closed under the lock, because a thread of the source may be waiting for the lock
+            // The source is closed outside the lock, because one of its threads may be waiting for the lock.
+            current.close();
         }
     }
 }

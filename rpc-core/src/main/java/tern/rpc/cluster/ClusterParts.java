@@ -35,7 +35,7 @@ public final class ClusterParts {
         this.pace = new Pace(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND, clock.nanoTime());
     }
 
-    /** The counts for all clusters of the client. */
+    /** The event counts of all clusters of the client. */
     public NodeCounts counts() {
         return counts;
     }

@@ -67,7 +67,7 @@ final class Group {
         return isBetter ? farther : near;
     }
 
-    /** Records an attempt that has ended at a provider of this group. */
+    /** Records the end of an attempt at a provider of this group. */
     void ended(Candidate picked, Outcome outcome, long tookNanos) {
         first.ended(picked, outcome, tookNanos);
         if (others != null) {

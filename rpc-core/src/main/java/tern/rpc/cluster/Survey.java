@@ -120,7 +120,7 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // the next survey continues with this provider
+                    return; // no further attempt may start now; the next survey continues with this provider
                 }
                 node.attempted(now);
                 target.connection().connectSoon();
