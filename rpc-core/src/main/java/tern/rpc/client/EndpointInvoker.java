@@ -208,8 +208,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Sends the call without blocking until the answer arrives. When the call has ended, the call's executor runs
-     * {@code done}.
+     * Sends the call and returns immediately. When the call has ended, the call's executor runs {@code done}.
      */
     SentCall callAsync(ClientMethod method, Invocation call, PendingCall.Completion done) {
         retries.called();

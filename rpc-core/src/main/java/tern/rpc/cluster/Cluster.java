@@ -286,8 +286,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a copy of an unlisted provider whose weight is 0, so that it gets calls only if no listed provider is
-     * available.
+     * Returns a copy of an unlisted provider. The copy has weight 0, so that it gets calls only if no listed
+     * provider is available.
      */
     private static Instance lastResort(Instance held) {
         return new Instance(held.endpoint(), held.attributes().withWeight(0));

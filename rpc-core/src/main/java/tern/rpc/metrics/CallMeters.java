@@ -49,8 +49,8 @@ public final class CallMeters {
     }
 
     /**
-     * Counts a completed call. Streams are not compared with the target, because the application chooses how long they
-     * last.
+     * Counts a completed call. Streams are not compared with the latency target, because the application chooses
+     * how long they last.
      *
      * @param failure the failure of the call; null for a result
      */

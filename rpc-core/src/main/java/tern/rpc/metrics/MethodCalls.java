@@ -11,9 +11,12 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * The results of the calls of one method on one side since the start, over all protocols and outcomes. Streams are
- * omitted, because the application chooses how long they last. The difference of two snapshots covers the time between them. A call
- * increments six counters at most. The last minute takes about 8 KB, from the first call on. Thread-safe.
+ * Counts and times of the calls of one method, on the client or on the server, since the start, over all protocols
+ * and outcomes. Streams are
+ * omitted, because the application chooses how long they last. The difference of two snapshots covers the time
+ * between them. A call
+ * increments six counters at most. The data of the last minute takes about 8 KB, which is allocated at the first
+ * call. Thread-safe.
  */
 public final class MethodCalls {
 

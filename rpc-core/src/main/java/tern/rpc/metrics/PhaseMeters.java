@@ -41,7 +41,7 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the ledger of a completed unary call and notifies the observer.
+     * Adds the times and counts in the ledger of a completed unary call to the totals, and notifies the observer.
      *
      * @param now the current time on the ledger's clock
      * @param tookNanos the time since the call was received
@@ -61,7 +61,7 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the ledger of a completed call and ends the ledger.
+     * Adds the times and counts in the ledger of a completed call to the totals, and ends the ledger.
      *
      * @param now the current time on the ledger's clock
      */

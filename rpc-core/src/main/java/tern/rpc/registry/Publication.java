@@ -8,10 +8,10 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface Publication {
 
-    /** Completes when every entry has been read back from the registry for the first time. */
+    /** Returns a future that completes when every entry has been read back from the registry for the first time. */
     CompletableFuture<Void> seen();
 
-    /** The reason why at least one entry is not published now; empty if all entries are published. */
+    /** The reason why at least one entry is not published at the moment; empty if all entries are published. */
     String problem();
 
     /**

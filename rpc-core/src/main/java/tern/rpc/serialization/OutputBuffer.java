@@ -48,9 +48,10 @@ public final class OutputBuffer {
     }
 
     /**
-     * Limits, until the buffer is emptied, the number of threads that fill arrays above 256 KiB. The caller must call
-     * {@link #release} in a {@code finally} block. {@link #claim} may then block for up to 3 s, and throw an
-     * {@link tern.rpc.RpcException} with RESOURCE_EXHAUSTED.
+     * Makes {@link #claim} wait for a permit before it creates an array above 256 KiB, because the number of
+     * threads that fill such arrays is limited. {@link #claim} may then block for up to 3 s, or throw an {@link
+     * tern.rpc.RpcException} with RESOURCE_EXHAUSTED. This mode ends when the buffer is released or emptied. The
+     * caller must call {@link #release} in a {@code finally} block.
      */
     public void takeTurns() {
         inTurns = true;

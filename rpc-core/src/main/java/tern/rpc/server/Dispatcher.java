@@ -103,7 +103,7 @@ final class Dispatcher implements CallHandler {
         Refusal busy;
         try {
             busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
-        } catch (Throwable e) { // out of memory
+        } catch (Throwable e) { // for example an OutOfMemoryError
             served.withdraw();
             throw e;
         }

@@ -46,7 +46,10 @@ final class FairWorkers {
      */
     private static final int FEW = 4;
 
-    /** Under pressure, a tenant may hold at most this multiple of the number of free threads. */
+    /**
+     * After calls have waited for a thread until their deadline, a tenant may hold at most this multiple of the
+     * number of free threads.
+     */
     private static final int PRESSED_PART = 2;
 
     private static final long PRESSURE_NANOS = TimeUnit.SECONDS.toNanos(1);

@@ -52,8 +52,9 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Marks a failure as executed. A method may fail with the exception of its own call to another service, which says
-     * that the other method did not run. The caller must learn that the method itself did run.
+     * Marks a failure as executed. A method may fail with the exception of its own call to another service, and
+     * this exception may state that the other service's method did not run. The caller must learn that this method
+     * did run.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {
@@ -66,7 +67,7 @@ final class MethodInvoker implements Invoker {
         return failure;
     }
 
-    /** Runs the method as the last invoker of the filters, which always get a stage. */
+    /** Runs the method as the last invoker in the chain of filters. Filters always get a stage. */
     @Override
     public CompletionStage<Response> invoke(Invocation call) {
         ServerContext context = ServerContext.current();

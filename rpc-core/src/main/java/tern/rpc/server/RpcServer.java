@@ -183,7 +183,8 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Also serves the calls of another transport, from now on and even before {@link #start}. The server closes the
+     * Serves the calls of an additional transport. This takes effect immediately, even before {@link #start}. The
+     * server closes the
      * transport when it is closed. Draining waits for the calls of this transport but does not refuse new ones,
      * because in-memory calls are made by calls that are being served. Does nothing if the transport is already
      * served.
@@ -239,7 +240,7 @@ public final class RpcServer implements AutoCloseable {
         return dispatcher.callers().mostCallsFirst(clock.nanoTime());
     }
 
-    /** The number of calls that were received and are not answered yet. */
+    /** The number of received calls that have not been answered. */
     public int inFlight() {
         return (int) sum(ServerTransport::inFlight);
     }

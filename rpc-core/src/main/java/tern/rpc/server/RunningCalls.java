@@ -31,7 +31,7 @@ final class RunningCalls {
     }
 
     /**
-     * Adds a call.
+     * Adds a call to the table.
      *
      * @return the slot of the call, to be passed to {@link #remove}
      */
@@ -46,7 +46,7 @@ final class RunningCalls {
         return NOWHERE;
     }
 
-    /** Removes a call. Does nothing if the call is no longer in this slot. */
+    /** Removes a call from the table. Does nothing if the call is no longer in this slot. */
     void remove(int place, ServedCall call) {
         if (place != NOWHERE) {
             places.compareAndSet(place, call, null);

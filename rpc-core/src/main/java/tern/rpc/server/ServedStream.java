@@ -30,8 +30,9 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServerCall;
 
 /**
- * The streams of one served call. It connects the messages of the transport with the parameters and the result of the
- * service's method. Code of the application runs on the serial executor with the call's context, one step after
+ * Connects the messages of one streaming call, which the transport sends and receives, with the parameters and the
+ * result of the service's method. Code of the application runs on the serial executor with the call's context, one
+ * step after
  * another. Only a method with a publisher parameter does not run on this executor, because it may block until its
  * requests arrive.
  */
@@ -55,7 +56,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     /**
      * @param waits limits how long workers wait for slow readers
-     * @param callbacks runs later steps and never rejects a task
+     * @param callbacks runs the callbacks of the stream, and never rejects a task
      */
     ServedStream(
             MethodHandler handler,
@@ -140,7 +141,10 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return result;
     }
 
-    /** Connects the value that the method returned to the call. */
+    /**
+     * Connects the method's return value with the call: subscribes to a publisher of answers, or sends a single
+     * answer.
+     */
     @SuppressWarnings("unchecked")
     private void connect(@Nullable Object returned) {
         if (method.requests() == JavaShape.OBSERVER) {

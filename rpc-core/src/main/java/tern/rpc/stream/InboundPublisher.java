@@ -73,10 +73,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // each element is a Message or an End
     private final AtomicInteger unhandled =
-            new AtomicInteger(); // number of events; the thread that increments it to 1 starts the task
+            // Number of queued events; the thread that increments it to 1 starts the task that delivers them.
+            new AtomicInteger();
 
-    private long wanted; // number of messages wanted but not yet requested from the source; guarded by this
-    private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
+    // Number of messages that the subscriber wants but the source was not asked for; guarded by this.
+    private long wanted;
+    private int onTheirWay; // number of messages requested from the source but not delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
     private int unrenewedBytes; // bytes delivered since the last request; guarded by this
 
@@ -260,7 +262,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private void askForMore() {
         int more = 0;
         synchronized (this) {
-            if (onTheirWay <= ahead / 2) { // many messages are requested at a time
+            if (onTheirWay <= ahead / 2) { // requests many messages at once, not each message separately
                 more = (int) Math.min(wanted, ahead - onTheirWay);
             }
             if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
@@ -317,12 +319,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final class Refused implements Flow.Subscription {
         @Override
         public void request(long messages) {
-            // The subscription has already ended.
+            // Does nothing, because this subscription was rejected.
         }
 
         @Override
         public void cancel() {
-            // nothing to cancel
+            // Does nothing, because this subscription was rejected.
         }
     }
 }

@@ -18,7 +18,7 @@ public interface Answer {
 
         @Override
         public void discard() {
-            // nothing to release
+            // A one-way call has no answer to release.
         }
     };
 

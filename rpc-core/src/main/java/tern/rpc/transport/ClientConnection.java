@@ -13,7 +13,7 @@ public interface ClientConnection extends AutoCloseable {
     /** Whether calls are sent at once. This method only reads a flag. */
     boolean isAvailable();
 
-    /** Whether an attempt to connect is in progress, for which calls wait. */
+    /** Whether an attempt to connect is in progress. Calls wait for this attempt. */
     boolean isConnecting();
 
     /** The reason why the last attempt to connect failed or the connection was lost; empty if neither happened. */

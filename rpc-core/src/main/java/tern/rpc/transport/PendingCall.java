@@ -142,7 +142,7 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Records that all bytes of the answer have arrived, even if some messages are not delivered yet. If the
+     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. If the
      * connection is lost after that, the call does not fail. Runs on an event loop.
      */
     public void answerIsHere() {

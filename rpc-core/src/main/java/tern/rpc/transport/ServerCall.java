@@ -113,7 +113,7 @@ public interface ServerCall extends ServerContext.Exchange {
      * @param now the current time on the clock of the calls
      */
     default void counted(CallLedger ledger, long tookNanos, long now) {
-        // most protocols send no times
+        // Does nothing by default, because most protocols do not send the times of a call.
     }
 
     /** Whether the caller still waits for an answer. */

@@ -72,7 +72,7 @@ final class TlsKeys {
     private static void check(String name, X509Certificate certificate, @Nullable PrivateKey key) {
         String algorithm = SIGNATURES.get(certificate.getPublicKey().getAlgorithm());
         if (key == null || algorithm == null) {
-            return; // the key cannot be read, or its type is uncommon
+            return; // the key is not checked: it cannot be read, or its type is uncommon
         }
         boolean fits;
         try {
