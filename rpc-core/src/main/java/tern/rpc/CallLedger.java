@@ -30,7 +30,7 @@ public final class CallLedger {
      */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // only the thread of the call writes to this clock
+    private final PhaseClock phases; // only the call's thread writes to this clock
     private final @Nullable CallLedger parent; // the ledger of the whole call; null if that is this ledger
     private final boolean open;
     private final Thread thread = Thread.currentThread();
@@ -249,7 +249,7 @@ public final class CallLedger {
         }
     }
 
-    /** Records the start of an operation that does not block the thread of the call. Any thread may call this. */
+    /** Records the start of an operation that does not block the call's thread. Any thread may call this. */
     public void beganElsewhere(Phase kind) {
         if (open) {
             whole().others().count(kind, 1);
@@ -272,7 +272,7 @@ public final class CallLedger {
     }
 
     /**
-     * Creates a ledger for a part of the call. The calling thread runs this part while the thread of the call does
+     * Creates a ledger for a part of the call. The calling thread runs this part while the call's thread does
      * something else. {@link #join()} adds the part to the ledger of the whole call. Any thread may call this.
      */
     public CallLedger child() {
@@ -298,7 +298,7 @@ public final class CallLedger {
     }
 
     /**
-     * The total time in which the thread of the call ran no operation, in nanoseconds. During this time the thread may
+     * The total time in which the call's thread ran no operation, in nanoseconds. During this time the thread may
      * have waited for other threads.
      */
     long idleNanos() {
@@ -310,7 +310,7 @@ public final class CallLedger {
         return call.nanos(Phase.OWN, now) + call.nanos(Phase.UNATTRIBUTED, now);
     }
 
-    /** The current time on the clock of the call. */
+    /** The current time on the call's clock. */
     long now() {
         return phases.clock().nanoTime();
     }
@@ -328,8 +328,8 @@ public final class CallLedger {
      * Adds the times and counts of this part to the ledger of the whole call. The thread that writes the part calls
      * this when the part or the call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
      *
-     * <p>While the thread of the call runs an operation, the call does not wait for its parts. Therefore a part adds
-     * at most the time in which the thread of the call was idle, and nothing after the call was answered.
+     * <p>While the call's thread runs an operation, the call does not wait for its parts. Therefore a part adds
+     * at most the time in which the call's thread was idle, and nothing after the call was answered.
      */
     public void join() {
         if (parent == null) {
@@ -382,11 +382,11 @@ public final class CallLedger {
 
     /**
      * The time that all threads spent in the given phase until {@code now}, in nanoseconds. The time of a phase
-     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN} the thread of the call may
+     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN} the call's thread may
      * wait for other threads. The time of those threads is therefore subtracted, first from {@code UNATTRIBUTED} and
      * then from {@code OWN}. Any thread may call this.
      *
-     * @param now the current time on the clock of the ledger
+     * @param now the current time on the ledger's clock
      */
     public long nanos(Phase kind, long now) {
         long own = ofThread(kind, now);
@@ -404,7 +404,7 @@ public final class CallLedger {
         };
     }
 
-    /** The time that the thread of this ledger spent in the phase, in nanoseconds. */
+    /** The time that the thread that owns this ledger spent in the phase, in nanoseconds. */
     private long ofThread(Phase kind, long now) {
         return open ? phases.nanos(kind, now) : 0;
     }
@@ -425,7 +425,7 @@ public final class CallLedger {
      *
      * @param method the name of the called method
      * @param runningNanos the time since the call was received, in nanoseconds
-     * @param now the current time on the clock of the ledger
+     * @param now the current time on the ledger's clock
      */
     public RunningCall look(String method, long runningNanos, long now) {
         return phases.look(

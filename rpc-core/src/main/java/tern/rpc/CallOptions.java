@@ -169,7 +169,7 @@ public final class CallOptions {
         return limit;
     }
 
-    /** The key for consistent hashing; null if the settings of the reference determine the key. */
+    /** The key for consistent hashing; null if the reference's settings determine the key. */
     public @Nullable Object key() {
         return key;
     }

@@ -32,7 +32,7 @@ public final class Deadline {
     /**
      * Creates the deadline of a call that starts now.
      *
-     * @param now the current time on the clock of the call, normally {@link System#nanoTime()}
+     * @param now the current time on the call's clock, normally {@link System#nanoTime()}
      * @param limit the time limit; error messages contain it
      */
     public static Deadline of(long now, TimeLimit limit) {

@@ -2,7 +2,7 @@ package tern.rpc;
 
 import org.jspecify.annotations.Nullable;
 
-/** The answer to one call. Filters may change the metadata of the answer before the caller gets it. */
+/** The answer to one call. Filters may change the answer's metadata before the caller gets it. */
 public final class Response {
 
     private final @Nullable Object value;

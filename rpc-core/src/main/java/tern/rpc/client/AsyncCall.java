@@ -27,7 +27,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
     private volatile boolean last;
-    // The failure of the previous attempt. Only the thread of the current attempt uses this field.
+    // The previous attempt's failure. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {

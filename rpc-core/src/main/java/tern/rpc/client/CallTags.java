@@ -11,7 +11,7 @@ final class CallTags {
 
     private CallTags() {}
 
-    /** Returns the tag of the call; empty if the call has no tag. */
+    /** Returns the call's tag; empty if the call has no tag. */
     static String tag(Invocation call) {
         return call.metadata().isEmpty()
                 ? ""

@@ -190,7 +190,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Throws DEADLINE_EXCEEDED if the deadline of the call has passed, because its caller no longer waits for the
+     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because its caller no longer waits for the
      * answer.
      */
     void checkDeadline(Invocation call) {
@@ -227,7 +227,7 @@ final class EndpointInvoker implements AutoCloseable {
      * Runs another attempt to the same provider: on the call's executor after the delay that the provider
      * requested, or at once if it requested none.
      *
-     * @param failure the failure of the previous attempt
+     * @param failure the previous attempt's failure
      * @return false if the remaining time of the call is too short
      */
     boolean afterPushBack(RpcException failure, Invocation call, Runnable attempt) {
@@ -269,8 +269,8 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Whether another connection can accept the call. It may be the connection of another available provider. After
-     * UNAVAILABLE, it may also be that of a provider to which the client is connecting. If the connection of the
-     * attempt was lost, a new connection to the same provider is possible too, because it may be open before the
+     * UNAVAILABLE, it may also be that of a provider to which the client is connecting. If the attempt's connection
+     * was lost, a new connection to the same provider is possible too, because it may be open before the
      * caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {

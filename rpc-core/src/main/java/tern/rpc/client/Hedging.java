@@ -37,7 +37,7 @@ final class Hedging {
             this.hedges = AttemptBudget.forHedges(clock);
         }
 
-        /** The number of hedges sent since the start of the client. */
+        /** The number of hedges sent since the client started. */
         long sent() {
             return sent.sum();
         }

@@ -43,7 +43,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
     /**
      * Blocks until a provider can take the call.
      *
-     * @throws RpcException if the deadline of the call passes before that, or if the thread is interrupted
+     * @throws RpcException if the call's deadline passes before that, or if the thread is interrupted
      */
     void await(Invocation call) {
         while (!canTake(call)) {
@@ -63,7 +63,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
      * passes.
      *
      * @param cancelled returns the failure of a cancelled call; null if the call is not cancelled
-     * @param next the continuation; like {@code failed}, it runs on the executor of the call
+     * @param next the continuation; like {@code failed}, it runs on the call's executor
      */
     void whenReady(
             Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {

@@ -34,7 +34,7 @@ record PushBack(long nanos) {
         return nanos < 0;
     }
 
-    /** Whether an attempt after the requested delay would still start before the deadline of the call. */
+    /** Whether an attempt after the requested delay would still start before the call's deadline. */
     boolean fitsInto(long remainingNanos) {
         return nanos < remainingNanos;
     }

@@ -35,7 +35,7 @@ final class RetryPolicy {
         budget.called();
     }
 
-    /** The total number of retries since the start of the client. */
+    /** The total number of retries since the client started. */
     long retries() {
         return retries.sum();
     }

@@ -390,8 +390,8 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the factory of the threads that decode the answers of asynchronous calls and run callbacks of the
-         * application. The default creates platform threads.
+         * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
+         * The default creates platform threads.
          *
          * @param keepAlive the time after which an idle thread ends. Zero creates a thread for each task, which suits
          *     virtual threads

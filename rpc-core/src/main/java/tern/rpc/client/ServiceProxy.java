@@ -46,7 +46,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private final Set<Method> toldOfDefault = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param executor runs callbacks of the application for asynchronous calls
+     * @param executor runs application callbacks for asynchronous calls
      * @param fallback answers unary calls if no provider accepts them; null for none
      */
     ServiceProxy(

@@ -85,7 +85,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** Sets the deadline of the call, which filters may have changed. */
+    /** Sets the call's deadline, which filters may have changed. */
     void expect(Deadline until) {
         deadline = until;
     }
@@ -162,7 +162,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
 
         /**
-         * Runs the completion of the pending call. Before that, it wakes a sender that may be blocked on the thread of
+         * Runs the pending call's completion. Before that, it wakes a sender that may be blocked on the thread of
          * the serial executor.
          */
         @Override
@@ -184,7 +184,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
         @Override
         public void ended() {
-            // the completion of the pending call reports the failure
+            // the pending call's completion reports the failure
         }
 
         @Override

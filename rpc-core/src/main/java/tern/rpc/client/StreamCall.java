@@ -31,7 +31,7 @@ import tern.rpc.transport.Message;
 
 /**
  * One streaming call of the application, from its start to its end. Answers, the end and all other callbacks run on
- * one serial executor. Requests are sent on the threads of the application.
+ * one serial executor. Requests are sent on the application's threads.
  */
 final class StreamCall implements StreamAttempts.Listener {
 

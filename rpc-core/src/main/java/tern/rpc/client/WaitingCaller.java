@@ -16,7 +16,7 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * A thread that blocks until a stage completes and meanwhile runs the tasks passed to {@link #execute}. With filters
- * around a blocking call, the thread of the caller therefore decodes the answer and completes the stages. Any thread
+ * around a blocking call, the caller's thread therefore decodes the answer and completes the stages. Any thread
  * may call {@link #execute}.
  */
 final class WaitingCaller implements CallScope {

@@ -65,7 +65,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * @param service the name of the service in messages
-     * @param protocol the protocol of the reference; endpoints with another protocol are ignored
+     * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param timer runs short tasks
      * @param client a number that is different for each client
      */
@@ -121,7 +121,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Sets rules of the application, which take precedence over the rules of the source. */
+    /** Sets the application's rules, which take precedence over the source's rules. */
     public synchronized void rule(Rules current) {
         own = current;
         if (!closed) {
@@ -314,9 +314,9 @@ public final class Cluster implements AutoCloseable {
      * that is being connected, or any other. In the last case, the call fails with the reason why the provider cannot
      * be reached.
      *
-     * @param method the name of the method
+     * @param method the method name
      * @param key the hash of the call's key; 0 if the call has no key
-     * @param tag the tag of the call; empty for the tag of the reference
+     * @param tag the call's tag; empty for the reference's tag
      * @param forceTag whether a call with a tag must not go to providers without a tag
      * @param excluded the provider of the previous attempt; null for none
      * @throws tern.rpc.RpcException UNAVAILABLE if no provider is known
@@ -372,7 +372,7 @@ public final class Cluster implements AutoCloseable {
      * Returns a slow or failing provider that should get a copy of an idempotent call; null if there is none. The
      * caller does not wait for the copy. Each provider is returned at most once per second.
      *
-     * @param tag the tag of the call; empty for the tag of the reference
+     * @param tag the call's tag; empty for the reference's tag
      */
     public @Nullable Target takeProbe(String method, String tag, boolean forceTag, long now) {
         if (!survey.hasSuspect()) {

@@ -53,7 +53,7 @@ public final class ClusterParts {
      * Creates the cluster of a reference.
      *
      * @param service the name of the service in messages
-     * @param protocol the protocol of the reference; endpoints with another protocol are ignored
+     * @param protocol the reference's protocol; endpoints with another protocol are ignored
      */
     public Cluster cluster(
             String service, String protocol, EndpointSource source, Nodes nodes, ClusterSettings settings) {

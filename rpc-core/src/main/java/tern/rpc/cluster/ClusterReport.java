@@ -55,12 +55,12 @@ public record ClusterReport(
      * @param cost the response time as a multiple of the usual response time
      * @param score the number that load balancing compares; lower is better
      * @param inFlight the number of calls and streams that have not ended
-     * @param calls the number of calls and streams since the start of the client, of all references that use the
+     * @param calls the number of calls and streams since the client started, of all references that use the
      *     connection
      * @param shareOfLastMinute the provider's share of this reference's calls in the last minute, from 0 to 1
      * @param ejectedFor the remaining time of the ejection; zero if the provider is not ejected
      * @param ejectedWhy the reason for the last ejection; empty if the provider was never ejected
-     * @param ejections the number of ejections since the start of the client
+     * @param ejections the number of ejections since the client started
      */
     public record Provider(
             Endpoint endpoint,

@@ -68,7 +68,7 @@ public final class Ejection {
         return why;
     }
 
-    /** The number of ejections since the start of the client. */
+    /** The number of ejections since the client started. */
     public long count() {
         return count.sum();
     }

@@ -37,7 +37,7 @@ public final class Callers {
     private final Count others;
     private final AtomicLong nextCleaning;
 
-    /** @param now the current time on the clock of the calls */
+    /** @param now the current time on the clock that times the calls */
     public Callers(long now) {
         this.others = new Count(How.OTHERS, now);
         this.nextCleaning = new AtomicLong(now);
@@ -85,7 +85,7 @@ public final class Callers {
     /**
      * Increases the count of the caller whose call has ended.
      *
-     * @param now the current time on the clock of the calls
+     * @param now the current time on the clock that times the calls
      */
     public void ended(ServerContext call, boolean failed, long now) {
         Object key = keyOf(call);
@@ -149,7 +149,7 @@ public final class Callers {
     /**
      * The callers, those with the most calls first.
      *
-     * @param now the current time on the clock of the calls
+     * @param now the current time on the clock that times the calls
      */
     public List<Caller> mostCallsFirst(long now) {
         List<Caller> callers = new ArrayList<>();

@@ -94,7 +94,7 @@ public final class LatencyWindow {
      * The calls of one or more seconds. Percentiles of several seconds are approximations: the mean of the medians,
      * weighted by calls, and the highest of the 99th percentiles.
      *
-     * @param second the first second, on the clock of the calls
+     * @param second the first second, on the clock that times the calls
      * @param seconds the number of seconds
      * @param failed the number of calls that failed with an exception that their methods do not declare
      * @param late the number of calls that took longer than the latency target
@@ -114,7 +114,7 @@ public final class LatencyWindow {
      * Records a call.
      *
      * @param failed whether the call failed with an exception that its method does not declare
-     * @return the current second on the clock of the calls
+     * @return the current second on the clock that times the calls
      */
     public long record(long nanos, boolean failed) {
         long now = second();
@@ -198,7 +198,7 @@ public final class LatencyWindow {
                 total == 0 ? 0 : (double) failed / total);
     }
 
-    /** The current second on the clock of the calls, for comparison with {@link Point#second}. */
+    /** The current second on the clock that times the calls, for comparison with {@link Point#second}. */
     public long second() {
         return TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime());
     }

@@ -51,7 +51,7 @@ public final class MethodCalls {
 
     /**
      * @param failed whether the failure is an exception that the method does not declare
-     * @param second the current second on the clock of the calls
+     * @param second the current second on the clock that times the calls
      */
     void ended(@Nullable Throwable failure, long tookNanos, boolean failed, long second) {
         minute.ended(tookNanos, failed, second);
@@ -93,7 +93,7 @@ public final class MethodCalls {
     /**
      * The calls of the last 60 to 70 s; null if there were none.
      *
-     * @param second the current second on the clock of the calls
+     * @param second the current second on the clock that times the calls
      */
     public LatencyWindow.@Nullable Point lastMinute(long second) {
         return minute.sum(second);

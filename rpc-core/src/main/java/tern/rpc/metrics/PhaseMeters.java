@@ -45,7 +45,7 @@ public final class PhaseMeters {
      *
      * @param now the current time on the ledger's clock
      * @param tookNanos the time since the call was received
-     * @param failure the failure of the call; null for a result
+     * @param failure the call's failure; null for a result
      */
     public void ended(CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure) {
         ended(ledger, now);

@@ -44,7 +44,7 @@ public final class SlowCallRing {
      *
      * @param id the id of this record, unique in this process
      * @param at the time at which the call ended
-     * @param method the name of the method, as in {@code OrderService.place}
+     * @param method the method name, as in {@code OrderService.place}
      * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for another exception
      * @param phases the phases in which the call spent time, in the order of {@link Phase}
      * @param operations the call's operations that were recorded with a name
@@ -87,7 +87,7 @@ public final class SlowCallRing {
     /**
      * Keeps the call if it missed the latency target.
      *
-     * @param now the current time on the clock of the calls
+     * @param now the current time on the clock that times the calls
      * @param failure the failure; null for a result
      */
     public void ended(ServerContext call, long tookNanos, long now, @Nullable Throwable failure) {

@@ -27,10 +27,10 @@ public final class SlowCalls {
     private static final int MANY = 10;
 
     private final long targetNanos;
-    private final AtomicLong next; // the earliest time for the next log line, on the clock of the calls
+    private final AtomicLong next; // the earliest time for the next log line, on the clock that times the calls
     private final LongAdder heldBack = new LongAdder();
 
-    /** @param now the current time on the clock of the calls */
+    /** @param now the current time on the clock that times the calls */
     public SlowCalls(long targetNanos, long now) {
         this.targetNanos = targetNanos;
         this.next = new AtomicLong(now);

@@ -58,8 +58,8 @@ public final class FileRegistry implements Registry {
     private final Duration lookEvery;
     private final ScheduledThreadPoolExecutor thread;
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
-    private boolean looking; // used only on the thread of this registry
-    private FileState state = FileState.UNKNOWN; // used only on the thread of this registry
+    private boolean looking; // used only on the registry's thread
+    private FileState state = FileState.UNKNOWN; // used only on the registry's thread
 
     FileRegistry(RegistryUrl url, Duration lookEvery, Clock clock) {
         if (!url.hosts().isEmpty() || url.path().length() < 2) {

@@ -42,7 +42,7 @@ final class CallLedgers {
     /**
      * Adds a call to the table of running calls.
      *
-     * @return the index of the call, to be passed to {@link #stopped}
+     * @return the call's index, to be passed to {@link #stopped}
      */
     int runs(ServedCall call) {
         return kept ? running.add(call) : RunningCalls.NOWHERE;

@@ -53,8 +53,8 @@ final class Dispatcher implements CallHandler {
     /**
      * @param limiter admits calls to the workers
      * @param reserve runs the calls of critical services
-     * @param streams run the callbacks of streams
-     * @param streamWaits limits how long the threads of streams wait for slow readers
+     * @param streams run stream callbacks
+     * @param streamWaits limits how long stream threads wait for slow readers
      */
     Dispatcher(
             HandlerRegistry registry,

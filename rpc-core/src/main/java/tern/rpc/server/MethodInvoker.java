@@ -14,7 +14,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.stream.Shapes;
 
-/** The last step of a call on the server: calls the method of the service. */
+/** The last step of a call on the server: calls the service's method. */
 final class MethodInvoker implements Invoker {
 
     private final MethodBody body;
@@ -39,7 +39,7 @@ final class MethodInvoker implements Invoker {
      * Runs the method.
      *
      * @return the result; a stage if the result is completed later
-     * @throws Throwable the failure of the method
+     * @throws Throwable the method's failure
      */
     @Nullable
     Object run(Object[] arguments) throws Throwable {

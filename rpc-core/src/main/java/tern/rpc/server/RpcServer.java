@@ -352,7 +352,7 @@ public final class RpcServer implements AutoCloseable {
          * Sets the number of calls that run concurrently, and the number of calls that may wait. While all threads are
          * busy, spare threads serve tenants that hold few threads. There is one spare thread for every four threads,
          * but at least four, and none if there is only one thread. The same number of further threads, created when
-         * needed, run callbacks of streams.
+         * needed, run stream callbacks.
          *
          * @param threads the number of threads; 200 by default
          * @param queueCapacity the number of calls that may wait; 400 by default
@@ -387,7 +387,7 @@ public final class RpcServer implements AutoCloseable {
          * Limits the number of running calls of one method, for all overloads and exports together. By default there
          * is no limit. A call counts until it has its answer and its worker has finished.
          *
-         * @param service the name of the interface; {@link #build} throws an exception if it is not exported or has no
+         * @param service the interface name; {@link #build} throws an exception if it is not exported or has no
          *     such method
          * @param chosen creates the limit; called once
          */

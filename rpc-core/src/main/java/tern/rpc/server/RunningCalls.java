@@ -33,7 +33,7 @@ final class RunningCalls {
     /**
      * Adds a call to the table.
      *
-     * @return the slot of the call, to be passed to {@link #remove}
+     * @return the call's slot, to be passed to {@link #remove}
      */
     int add(ServedCall call) {
         int place = (int) (Thread.currentThread().getId() * 0x9E3779B9L) >>> shift;

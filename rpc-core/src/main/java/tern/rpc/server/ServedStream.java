@@ -31,7 +31,7 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * Connects the messages of one streaming call, which the transport sends and receives, with the parameters and the
- * result of the service's method. Code of the application runs on the serial executor with the call's context, one
+ * result of the service's method. Application code runs on the serial executor with the call's context, one
  * step after
  * another. Only a method with a publisher parameter does not run on this executor, because it may block until its
  * requests arrive.
@@ -56,7 +56,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     /**
      * @param waits limits how long workers wait for slow readers
-     * @param callbacks runs the callbacks of the stream, and never rejects a task
+     * @param callbacks runs the stream's callbacks, and never rejects a task
      */
     ServedStream(
             MethodHandler handler,
@@ -215,7 +215,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Ends the streams of the call for the given reason, because the call has ended or its caller has disconnected.
+     * Ends the call's streams for the given reason, because the call has ended or its caller has disconnected.
      * Any thread may call this, even several times.
      */
     void over(RpcException reason) {

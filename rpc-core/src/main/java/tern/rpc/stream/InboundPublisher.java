@@ -55,7 +55,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * The allowance of the transport is renewed after this many bytes, which is half of the allowance. Therefore a
+     * The transport's allowance is renewed after this many bytes, which is half of the allowance. Therefore a
      * large message need not wait for the next request of the subscriber.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;

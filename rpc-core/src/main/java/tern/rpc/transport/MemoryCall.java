@@ -53,7 +53,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**
      * @param arguments the encoded arguments; empty for a stream of requests
-     * @param share the share of the connection, which counts the connection's admitted calls
+     * @param share the connection's share, which counts the connection's admitted calls
      * @param unread counts the bytes of received messages that have been neither decoded nor discarded
      */
     MemoryCall(
