@@ -110,8 +110,8 @@ public final class CallHead {
     }
 
     /**
-     * The caller: the principal that an earlier authorizer returned, or otherwise the subject of the certificate that
-     * TLS verified. Null if the caller is unknown.
+     * The caller: the principal that an earlier authorizer returned; if there is none, the subject of the
+     * certificate that TLS verified. Null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;

@@ -404,7 +404,7 @@ public final class CallLedger {
         };
     }
 
-    /** The time that the thread that owns this ledger spent in the phase, in nanoseconds. */
+    /** The time that this ledger's thread spent in the phase, in nanoseconds. */
     private long ofThread(Phase kind, long now) {
         return open ? phases.nanos(kind, now) : 0;
     }

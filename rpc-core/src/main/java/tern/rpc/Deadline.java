@@ -30,7 +30,7 @@ public final class Deadline {
     }
 
     /**
-     * Creates the deadline of a call that starts now.
+     * Creates the deadline of a call that starts at the given time.
      *
      * @param now the current time on the call's clock, normally {@link System#nanoTime()}
      * @param limit the time limit; error messages contain it

@@ -185,7 +185,7 @@ public final class ServerContext {
         return responseHeaders;
     }
 
-    /** Sends the response headers now, before the first answer. Only the first call has an effect. */
+    /** Sends the response headers immediately, before the first answer. Only the first call has an effect. */
     public void sendHeaders() {
         exchange.sendHeaders(responseHeaders);
     }
@@ -226,8 +226,8 @@ public final class ServerContext {
     }
 
     /**
-     * The caller: the principal that an {@link RpcAuthorizer} returned, or otherwise the subject of the certificate.
-     * Null if the caller is unknown.
+     * The caller: the principal that an {@link RpcAuthorizer} returned; if there is none, the subject of the
+     * caller's certificate. Null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;

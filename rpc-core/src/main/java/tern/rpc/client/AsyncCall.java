@@ -161,7 +161,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            // False if earlier calls already wait for the first bytes on the connection.
+            // This flag determines whether the error message names the connection attempt as the reason.
             boolean isConnecting = target.connection().isConnecting();
             attempt.fail(TimeOuts.late(attempt, target.endpoint(), isConnecting));
         }

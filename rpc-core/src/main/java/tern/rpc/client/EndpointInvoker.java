@@ -73,7 +73,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * The time limit for calls of the method: the limit that rules set, or otherwise the limit of the method itself.
+     * The time limit for calls of the method: the limit that rules set; if there is none, the method's own limit.
      * Rules do not affect streams.
      */
     @Nullable
@@ -190,8 +190,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because its caller no longer waits for the
-     * answer.
+     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because the caller no longer waits for the answer.
      */
     void checkDeadline(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
@@ -268,8 +267,9 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Whether another connection can accept the call. It may be the connection of another available provider. After
-     * UNAVAILABLE, it may also be that of a provider to which the client is connecting. If the attempt's connection
+     * Whether another connection can accept the call. This can be the connection of another available provider.
+     * After UNAVAILABLE, the connection of a provider to which the client is connecting is sufficient. If the
+     * attempt's connection
      * was lost, a new connection to the same provider is possible too, because it may be open before the
      * caller sees the failure.
      */

@@ -31,7 +31,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
         return chosen == null ? method.waitForReady() : chosen;
     }
 
-    /** Whether the call must wait now, because no provider is available. */
+    /** Whether the call may wait for a provider and currently must wait, because no provider is available. */
     boolean isWaiting(ClientMethod method, Invocation call) {
         return isAllowed(method, call) && !canTake(call);
     }

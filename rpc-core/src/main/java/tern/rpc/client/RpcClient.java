@@ -57,7 +57,7 @@ public final class RpcClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
     /**
      * The maximum number of callback threads. A callback that waits for another call blocks one of these threads;
-     * applications should compose stages instead.
+     * applications should avoid this by composing stages.
      */
     private static final int CALLBACK_THREADS = 200;
 

@@ -50,7 +50,8 @@ final class WaitingCaller implements CallScope {
 
     @Override
     public void passedOn(SentCall call) {
-        // The call cannot be cancelled yet: only this thread cancels it, and this thread is still sending it.
+        // No check for a cancellation is necessary: only this thread cancels the call, and this thread is still
+        // sending it.
         passedOn = call;
     }
 

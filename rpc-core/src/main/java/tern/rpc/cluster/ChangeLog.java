@@ -38,7 +38,7 @@ final class ChangeLog {
     }
 
     /**
-     * Logs a change, now or later.
+     * Logs a change, immediately or with a delay.
      *
      * @param text supplies the log line; called on any thread, and only if the line is written
      */

@@ -274,7 +274,10 @@ public final class Cluster implements AutoCloseable {
         return spoken.isEmpty() || spoken.equals(protocol);
     }
 
-    /** Returns the providers in the client's zone if they are enough for a subset, otherwise all providers. */
+    /**
+     * Returns the providers in the client's zone if they are enough for a subset. If they are not, returns all
+     * providers.
+     */
     private List<Instance> nearest(List<Instance> instances) {
         if (settings.zone().isEmpty() || settings.subset() == 0 || instances.size() <= settings.subset()) {
             return instances;
@@ -439,8 +442,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a snapshot of the source's last list, of the providers that are no longer listed but still used, and of
-     * all connections.
+     * Returns a snapshot of the provider list, which includes providers that are no longer listed but still used,
+     * and of all connections.
      */
     public ClusterReport report(long now) {
         return ClusterReport.of(name(), list, routes.all(), now);

@@ -8,8 +8,9 @@ import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Outcome;
 
 /**
- * The providers that calls with one tag may use. The providers in the client's zone are preferred. The other providers
- * are used too if too few providers in the zone are good, or if the chosen one is overloaded. Immutable except for its
+ * The providers that calls with one tag may use. The providers in the client's zone are preferred. Providers in
+ * other zones are used if too few providers in the zone are good, or if the chosen provider is overloaded.
+ * Immutable except for its
  * balancers.
  */
 final class Group {

@@ -147,7 +147,7 @@ public final class Node {
         return current;
     }
 
-    /** The connection; null if it has not been opened yet. */
+    /** The connection; null if it has not been opened. */
     public @Nullable ClientConnection opened() {
         return connection;
     }
@@ -158,7 +158,7 @@ public final class Node {
         return current != null && current.isAvailable() && current.wasHeard();
     }
 
-    /** Whether the connection is being opened, or is open but its server has not sent anything yet. */
+    /** Whether the connection is being opened, or is open but its server has not sent anything. */
     public boolean isConnecting() {
         ClientConnection current = connection;
         return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));

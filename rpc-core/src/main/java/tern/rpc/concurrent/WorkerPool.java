@@ -36,7 +36,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private final AtomicInteger admitted = new AtomicInteger(); // number of queued and running tasks
     private final AtomicInteger threads = new AtomicInteger();
     private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean waking = new AtomicBoolean(); // true while a woken worker is not running yet
+    private final AtomicBoolean waking = new AtomicBoolean(); // true from the wake-up of a worker until the worker runs
     private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>(); // top of the stack of idle workers
     private volatile boolean failing; // true after an attempt to create a thread failed
     private volatile boolean closed;

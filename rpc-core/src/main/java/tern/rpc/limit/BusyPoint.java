@@ -107,7 +107,7 @@ final class BusyPoint {
     /**
      * Decides from the throughput whether the step that the window tried was right.
      *
-     * @return the step if it was right and should be repeated; otherwise NONE
+     * @return the step if it was right and should be repeated; NONE if it was wrong or there was no step
      */
     private Step judge(Window seen) {
         Window compared = before;

@@ -131,7 +131,7 @@ public final class Limiter {
      * Admits or refuses a call. Every admitted call must leave exactly once.
      *
      * @param share the share of the call's tenant; null if tenants do not matter
-     * @return null if the call is admitted, otherwise the reason for the refusal
+     * @return the reason for the refusal; null if the call is admitted
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {
         int met = inside.getAndIncrement();

@@ -81,7 +81,7 @@ public final class PhaseMeters {
                 }
             }
         }
-        calls.increment(); // incremented last: a reader that sees this call also sees its time
+        calls.increment(); // incremented last, so that a reader that sees this call sees its times too
     }
 
     private void register(int i) {

@@ -69,7 +69,7 @@ public final class OutputBuffer {
     /**
      * Reserves bytes and advances the position.
      *
-     * @return the index of the first claimed byte in {@link #array()}, which may now be another array
+     * @return the index of the first claimed byte in {@link #array()}, which this call may have replaced
      * @throws MessageTooLargeException if the limit would be exceeded; the buffer is then unchanged
      */
     public int claim(int bytes) {

@@ -84,7 +84,7 @@ final class FairWorkers {
      * Passes a call to a worker.
      *
      * @param share the share of the call's tenant, which already includes the call; null if tenants do not matter
-     * @return null if a worker will run the call, otherwise the reason for the refusal
+     * @return the reason for the refusal; null if a worker will run the call
      */
     @Nullable
     Refusal offer(ServedCall call, @Nullable Share share) {

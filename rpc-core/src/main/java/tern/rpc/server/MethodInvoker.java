@@ -22,7 +22,7 @@ final class MethodInvoker implements Invoker {
     private final boolean builtIn;
 
     /**
-     * @param builtIn whether the method is one of Tern's built-in methods. Their failures already contain whether the
+     * @param builtIn whether the method is one of Tern's built-in methods. Their failures contain whether the
      *     called method ran
      */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {

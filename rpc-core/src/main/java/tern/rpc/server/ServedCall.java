@@ -73,7 +73,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private @Nullable MethodPlace methodPlace;
     private boolean served; // whether the method has started; used only by the worker
 
-    // Whether the call already counts as running without a thread. Set by the worker and read after the worker has
+    // Whether the call is counted as a call without a thread. Set by the worker and read after the worker has
     // finished.
     private boolean returned;
     private boolean admitted; // used only by the worker
@@ -484,8 +484,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Whether the deadline has passed. The watcher may also be called because the longest wait in the queue ended just
-     * after a worker took the call.
+     * Whether the deadline has passed. The watcher may be called before the deadline if the longest wait in the
+     * queue ended just after a worker took the call.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;

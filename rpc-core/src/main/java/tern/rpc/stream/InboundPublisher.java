@@ -109,7 +109,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Delivers the messages to an observer, one at a time, instead of to a subscriber. */
+    /** Delivers the messages to an observer, one at a time. A subscriber is then not possible. */
     public void feed(StreamObserver<Object> observer) {
         subscribe(new ObserverFeed(observer));
     }

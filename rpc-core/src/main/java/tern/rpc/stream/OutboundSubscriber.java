@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Sends the values of a publisher of the application. It requests one value at a time, and only while the sink is
+ * Sends the values that the application's publisher publishes. It requests one value at a time, and only while the
+ * sink is
  * ready, so that no value waits in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {

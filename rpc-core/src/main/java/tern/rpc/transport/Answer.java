@@ -4,7 +4,7 @@ import tern.rpc.Invocation;
 import tern.rpc.Response;
 
 /**
- * A received answer that is not yet decoded. Exactly one of {@link #decode} and {@link #discard} is called, and only
+ * A received answer that has not been decoded. Exactly one of {@link #decode} and {@link #discard} is called, and only
  * once.
  */
 public interface Answer {

@@ -137,7 +137,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         draining = true;
     }
 
-    /** Returns 1 while calls are in flight, otherwise 0. */
+    /** Returns 1 if calls are in flight; 0 if there are none. */
     @Override
     public int connections() {
         return inFlight() == 0 ? 0 : 1;

@@ -25,7 +25,10 @@ import tern.rpc.serialization.SerializationException;
 /** The server's half of an in-memory call. It passes answers directly to the client's half. Thread-safe. */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
-    /** Is notified when a call ends, and when an answer arrives too late. */
+    /**
+     * The transport of a call. It is notified when the call ends, and when an answer arrives after the call has
+     * ended.
+     */
     interface Owner {
         void over(MemoryCall call);
 
