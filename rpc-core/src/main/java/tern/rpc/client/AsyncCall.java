@@ -58,7 +58,9 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         try {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // for example an exception that the application's balancer or endpoint source threw
+        } catch (Throwable e) {
+            // The deadline has passed, no provider is known, or the balancer or the endpoint source has thrown an
+            // exception.
             done.completed(null, e);
             return;
         }
@@ -161,7 +163,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            // This flag determines whether the error message names the connection attempt as the reason.
+            // Determines whether the error message says that there was no connection or that there was no answer.
             boolean isConnecting = target.connection().isConnecting();
             attempt.fail(TimeOuts.late(attempt, target.endpoint(), isConnecting));
         }

@@ -27,7 +27,7 @@ final class HedgedCall implements SentCall {
     private final NanoClock clock;
     private final AsyncCall first;
 
-    private @Nullable AsyncCall second; // this field and the fields below are guarded by this
+    private @Nullable AsyncCall second; // this field and the next four are guarded by this
     private @Nullable ScheduledFuture<?> planned;
     private @Nullable RpcException failed;
     private boolean over;
@@ -65,7 +65,9 @@ final class HedgedCall implements SentCall {
         AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
         synchronized (this) {
             if (other == null || isSettled()) {
-                hedging.giveBack(); // the first attempt may still be retried
+                // No second attempt is made, so the first attempt may be retried and the hedge is returned to the
+                // budget.
+                hedging.giveBack();
                 return;
             }
             second = extra;

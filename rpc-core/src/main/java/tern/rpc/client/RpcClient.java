@@ -109,7 +109,7 @@ public final class RpcClient implements AutoCloseable {
         this.clock = builder.clock;
         this.callbacks = new WorkerPool(
                 CALLBACK_THREADS,
-                Integer.MAX_VALUE, // the queue is bounded by the calls in flight, which each connection limits
+                Integer.MAX_VALUE, // the queue needs no limit, because each connection limits the number of its calls
                 builder.keepAlive,
                 builder.threadFactory);
         this.timer = builder.timer != null

@@ -116,7 +116,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         try {
             endpoints.checkDeadline(call);
             target = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // for example an exception that the application's balancer or endpoint source threw
+        } catch (Throwable e) { // no provider is known, or the balancer or the endpoint source has thrown an exception
             end(null, e);
             return;
         }
@@ -184,7 +184,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
         @Override
         public void ended() {
-            // the pending call's completion reports the failure
+            // Does nothing, because the pending call's completion reports the end or the failure.
         }
 
         @Override

@@ -204,7 +204,7 @@ final class StreamCall implements StreamAttempts.Listener {
         long took = template.clock().nanoTime() - started;
         ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
         method.meters().ended(cause, took);
-        attempts.cancel(); // the filters may have completed their stage before the call ended
+        attempts.cancel(); // if the filters completed their stage early, the call is still running
         attempts.close();
         if (!answersTaken) {
             takeAnswers(arguments);

@@ -81,7 +81,8 @@ final class WaitingCaller implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                sent.cancel(); // the call has ended, or it is still running because a filter failed
+                // Cancels a call that is still running because a filter failed or this thread was interrupted.
+                sent.cancel();
             }
             gone = true;
             handOver();
@@ -107,7 +108,8 @@ final class WaitingCaller implements CallScope {
             SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                sent.expire(); // ends the call itself, so that the filters get its failure before the caller does
+                // The call fails with a timeout, so that the filters get this failure before the caller does.
+                sent.expire();
                 continue;
             }
             if (left <= 0 && tasks.isEmpty()) {

@@ -21,7 +21,8 @@ final class Group {
     private static final double MIN_WEIGHT = 0.01;
 
     private final List<Target> targets;
-    private final Balancer first; // balancer for the client's zone; if there are no zones, for all providers
+    // Chooses among the providers in the client's zone; if there are no zones, among all providers.
+    private final Balancer first;
     private final @Nullable Balancer others;
 
     Group(List<Target> targets, ClusterSettings settings) {

@@ -77,10 +77,11 @@ public final class Node {
     private final AtomicInteger streams = new AtomicInteger();
     private final LongAdder calls = new LongAdder();
     private volatile boolean known; // whether the node has answered since it became usable
-    private volatile long signNanos; // time of the last answer; without one, the start of the first call in flight
+    // Time of the last sign of life; if there is none, the start of the first call in flight.
+    private volatile long signNanos;
     private volatile double cost = 1; // response time at costNanos, as a multiple of the usual response time
     private volatile long costNanos;
-    private volatile long usualNanos; // smoothed response time
+    private volatile long usualNanos; // the provider's smoothed response time in nanoseconds; 0 before the first answer
     private volatile int goodInARow;
 
     private volatile boolean silent;
@@ -95,7 +96,8 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // this field and the next two are guarded by this
-    private boolean wasOutOfReach; // whether an attempt to connect failed since the last loss or the creation
+    // Whether an attempt to connect has failed since the connection was lost or the node was created.
+    private boolean wasOutOfReach;
     private long lostNanos;
     private volatile long usableSinceNanos;
 

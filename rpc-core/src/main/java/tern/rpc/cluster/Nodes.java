@@ -37,7 +37,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // services of the references that use the node
-        int releases; // number of times that the last reference returned the node
+        int releases; // how often the node has become unused because its last reference returned it
 
         Shared(Node node) {
             this.node = node;

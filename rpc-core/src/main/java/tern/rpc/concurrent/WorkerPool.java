@@ -114,7 +114,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void add(Runnable task) {
         try {
             queue.add(task);
-        } catch (Throwable e) { // memory is exhausted, and the task was not added
+        } catch (Throwable e) { // the task could not be added to the queue, because memory is exhausted
             admitted.decrementAndGet();
             throw e;
         }
@@ -173,7 +173,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 waking.set(false);
                 runQueued();
             }
-        } finally { // this must run even if memory is exhausted; otherwise the pool would lose a thread permanently
+        } finally {
+            // The thread count must be decreased even if memory is exhausted, or the pool would lose a thread
+            // permanently.
             alive.remove(self);
             threads.decrementAndGet();
             if (!queue.isEmpty()) {

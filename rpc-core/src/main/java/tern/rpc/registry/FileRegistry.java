@@ -135,7 +135,8 @@ public final class FileRegistry implements Registry {
             }
             state = found;
             sources.forEach(source -> source.tell(found));
-        } catch (RuntimeException e) { // not rethrown, because an exception would stop the scheduled checks of the file
+        } catch (RuntimeException e) {
+            // The exception is not rethrown, because it would stop the scheduled checks of the file.
             LOG.error("{} could not be looked at", url, e);
         }
     }

@@ -155,7 +155,8 @@ final class Dispatcher implements CallHandler {
         try {
             noteTenant(call.share(), reason);
             meters.refused(clock.nanoTime() - call.receivedNanos());
-        } catch (Throwable e) { // a meter registry may throw, for example; the caller must still get an answer
+        } catch (Throwable e) {
+            // For example an exception that the meter registry threw; the caller must still get an answer.
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), pushBack(reason));

@@ -57,7 +57,8 @@ final class FairWorkers {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final NanoClock clock;
-    private volatile boolean pressed; // true while other tenants need threads and waiting does not help
+    // True while calls wait for threads until their deadlines, so that tenants with many threads must return some.
+    private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
 

@@ -77,7 +77,8 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerTransport transport;
     private final List<ServerTransport> transports =
-            new CopyOnWriteArrayList<>(); // the transport of the constructor and the transports added with serve()
+            // The transport passed to the constructor and the transports added with serve().
+            new CopyOnWriteArrayList<>();
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;

@@ -78,7 +78,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private boolean returned;
     private boolean admitted; // used only by the worker
     private @Nullable Principal caller;
-    private volatile CallGate.@Nullable Question question; // set while an authorizer checks the call
+    private volatile CallGate.@Nullable Question question; // not null while an authorizer checks the call
 
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical) {
         this.dispatcher = dispatcher;
@@ -269,7 +269,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             leaveServer(false);
         }
         if (state == RUNNING) {
-            ledger.turnTo(Phase.UNATTRIBUTED); // this phase lasts until another thread completes the call
+            // The call is in the phase UNATTRIBUTED until another thread completes it.
+            ledger.turnTo(Phase.UNATTRIBUTED);
             if (!critical && !streams && !returned) {
                 dispatcher.workerLeaves(call);
             }

@@ -51,7 +51,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private final AtomicBoolean invoked = new AtomicBoolean();
     private final AtomicBoolean headersSent = new AtomicBoolean();
     private volatile @Nullable MessageWriter writer;
-    private volatile @Nullable CompletableFuture<?> mono; // result of subscribing to a Mono; cancelled with the call
+    // The subscription to the Mono that the method returned; cancelled when the call ends.
+    private volatile @Nullable CompletableFuture<?> mono;
     private volatile @Nullable RpcException over;
 
     /**
@@ -155,7 +156,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             case STAGE, MONO -> answerLater((CompletionStage<?>) returned);
             case VALUE -> answer(returned);
             case OBSERVER -> {
-                // The method ends the call through its observer of answers.
+                // Does nothing, because the method sends the answers and the end through its observer.
             }
         }
     }
@@ -193,7 +194,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             CompletableFuture<?> subscribed = stage.toCompletableFuture();
             mono = subscribed;
             if (over != null) {
-                subscribed.cancel(false); // the call ended before the method returned
+                subscribed.cancel(false); // the call ended before the method returned its Mono
             }
         }
         stage.whenComplete((value, failure) -> {

@@ -80,7 +80,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private long wanted;
     private int onTheirWay; // number of messages requested from the source but not delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
-    private int unrenewedBytes; // bytes delivered since the last request; guarded by this
+    private int unrenewedBytes; // number of bytes delivered since the last request to the source; guarded by this
 
     private boolean subscribed; // this field and the next two are used only by the serial executor
     private boolean ended;
@@ -109,7 +109,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Delivers the messages to an observer, one at a time. A subscriber is then not possible. */
+    /** Subscribes an observer, which gets the messages one at a time. Further subscribers are rejected. */
     public void feed(StreamObserver<Object> observer) {
         subscribe(new ObserverFeed(observer));
     }
@@ -158,7 +158,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             Object event = events.remove();
             try {
                 handle(event);
-            } catch (Throwable e) { // not rethrown, because later messages must still be delivered
+            } catch (Throwable e) { // the exception is not rethrown, because later messages must still be delivered
                 Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
@@ -207,7 +207,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         handedOver(bytes);
     }
 
-    @SuppressWarnings("NullAway") // only an ObserverFeed gets null values
+    @SuppressWarnings("NullAway") // a value can be null only if the subscriber is an ObserverFeed, which accepts null
     private static void next(Flow.Subscriber<? super Object> subscriber, @Nullable Object value) {
         subscriber.onNext(value);
     }

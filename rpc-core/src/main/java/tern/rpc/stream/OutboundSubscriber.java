@@ -57,7 +57,9 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         Objects.requireNonNull(value, "value");
         if (done) {
-            cancel.run(); // a publisher that sends all values at once notices the end only when it is cancelled here
+            // A publisher that sends all values in one request learns only from this cancellation that the call has
+            // ended.
+            cancel.run();
             return;
         }
         try {
@@ -100,7 +102,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private void askIfReady() {
         int looks = asking.incrementAndGet();
         if (looks > 1) {
-            return; // another thread is checking, and will check once more
+            return; // another thread runs this loop and will check once more
         }
         do {
             while (sink.isReady() && waiting.compareAndSet(true, false)) {

@@ -76,7 +76,7 @@ public final class SerialExecutor implements Executor {
             threads.execute(turn);
         } catch (RejectedExecutionException e) {
             return !turn.claim();
-        } catch (RuntimeException | Error e) { // an OutOfMemoryError, for example, because no thread can be created
+        } catch (RuntimeException | Error e) { // for example an OutOfMemoryError, because no thread can be created
             Thrown.log(
                     e,
                     shown -> LOG.error(

@@ -84,7 +84,7 @@ final class TlsKeys {
             verifying.update(SIGNED);
             fits = verifying.verify(signing.sign());
         } catch (GeneralSecurityException e) {
-            fits = false; // the key and the certificate have different types or sizes
+            fits = false; // the key does not match: it has another type or size than the certificate
         }
         if (!fits) {
             throw new IllegalArgumentException(name + " has a private key that does not match its certificate for "
