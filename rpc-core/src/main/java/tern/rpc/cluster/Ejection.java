@@ -30,8 +30,7 @@ public final class Ejection {
     private volatile long sinceNanos;
     private volatile String why = "";
     private volatile int failures; // number of consecutive failures; written under the lock on this object
-    // Number of ejections since the last successful call; written under the lock on this object.
-    private volatile int ejections;
+    private volatile int ejections; // number of ejections since the last success; written under the lock on this object
     private long rateSinceNanos; // this field and the next two are guarded by this
     private long callsBefore;
     private int failuresInPeriod;

@@ -96,8 +96,7 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // this field and the next two are guarded by this
-    // Whether an attempt to connect has failed since the connection was lost or the node was created.
-    private boolean wasOutOfReach;
+    private boolean wasOutOfReach; // whether an attempt to connect has failed since the last loss or the creation
     private long lostNanos;
     private volatile long usableSinceNanos;
 

@@ -126,8 +126,7 @@ public final class GradientLimit implements Limit {
     private boolean dependent; // whether the last step down showed that calls wait for each other
     private int independent; // number of consecutive trials that showed independent calls
     private int held; // number of windows for which the limit has been held constant
-    // Mean call duration in the first window with the constant limit; 0 if the limit is not held constant.
-    private double heldNanos;
+    private double heldNanos; // mean call duration in the first window with the constant limit; 0 if unknown
 
     /**
      * @param least the lowest limit; calls are never refused below this number

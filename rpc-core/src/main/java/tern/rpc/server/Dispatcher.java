@@ -156,7 +156,7 @@ final class Dispatcher implements CallHandler {
             noteTenant(call.share(), reason);
             meters.refused(clock.nanoTime() - call.receivedNanos());
         } catch (Throwable e) {
-            // For example an exception that the meter registry threw; the caller must still get an answer.
+            // For example, the meter registry has thrown an exception. The caller must still get an answer.
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), pushBack(reason));

@@ -73,11 +73,9 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // each element is a Message or an End
     private final AtomicInteger unhandled =
-            // Number of queued events; the thread that increments it to 1 starts the task that delivers them.
-            new AtomicInteger();
+            new AtomicInteger(); // number of queued events; the thread that increments it to 1 starts their delivery
 
-    // Number of messages that the subscriber wants but the source was not asked for; guarded by this.
-    private long wanted;
+    private long wanted; // number of wanted messages that were not requested from the source; guarded by this
     private int onTheirWay; // number of messages requested from the source but not delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
     private int unrenewedBytes; // number of bytes delivered since the last request to the source; guarded by this
