@@ -14,7 +14,8 @@ import tern.rpc.transport.PendingCall;
 /**
  * A call of an idempotent method that is sent to a second provider if the first one takes unusually long. The first
  * answer is the result. The slower attempt is then cancelled, and its time until then is recorded for its provider.
- * The call fails only when no attempt can answer any more. A hedged call is not retried, and a retried call is not
+ * The call fails only when neither attempt can succeed any more. A hedged call is not retried, and a retried call
+ * is not
  * hedged. Thread-safe.
  */
 final class HedgedCall implements SentCall {

@@ -63,7 +63,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable ClientStream stream;
     private volatile boolean committed; // true once a request may have been sent or an answer has arrived
     private boolean requestsEnded;
-    private boolean plain; // whether the sender disabled compression although the call offers it
+    private boolean plain; // whether the sender disabled compression although the call options enable it
     private int asked; // number of answers requested while the call may still be sent to another endpoint
 
     private int number; // number of the current attempt; only the attempt's thread uses this field and the next one

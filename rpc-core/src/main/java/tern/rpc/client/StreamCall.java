@@ -53,8 +53,8 @@ final class StreamCall implements StreamAttempts.Listener {
     private boolean headersShown; // used only by the serial executor
 
     /**
-     * @param executor runs callbacks of the application and never rejects a task
-     * @param serving see {@link CallTemplate#invocation}
+     * @param executor runs the application's callbacks, and never rejects a task
+     * @param serving the call that the current thread serves, whose deadline limits the new call; null for none
      */
     StreamCall(
             CallTemplate template,

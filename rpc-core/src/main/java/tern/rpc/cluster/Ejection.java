@@ -78,7 +78,7 @@ public final class Ejection {
         return failures > 0 || isNow(now);
     }
 
-    /** Records that a call of the provider was answered. */
+    /** Records that the provider answered a call. */
     void answered(long now) {
         if (failures != 0 || ejections != 0) {
             forgive(now);

@@ -58,7 +58,7 @@ final class BusyPoint {
     private double calls;
     private Step step = Step.NONE; // the change of the call count that the current window tries
     private @Nullable Window before; // the measurements before the current step; null if there is no step
-    private Step last = Step.FEWER; // the last step that was tried
+    private Step last = Step.FEWER; // the last change of the call count that was tried
     private int held; // number of consecutive windows without a step
     private double heldNanos; // mean call duration in the first of these windows without a step; 0 if unknown
 

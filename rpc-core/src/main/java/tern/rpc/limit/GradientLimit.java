@@ -75,11 +75,11 @@ public final class GradientLimit implements Limit {
 
     private static final double MAX_STEP_DOWN = 0.5;
 
-    /** The smallest factor by which one step may shrink the limit after a step down that was right. */
+    /** After a step down that was right, the next step down multiplies the limit by at least this factor. */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /**
-     * The largest factor by which one step down shrinks the limit. The effect of a smaller step could not be
+     * A step down multiplies the limit by at most this factor. The effect of a smaller step could not be
      * distinguished from noise in the next window.
      */
     private static final double MIN_STEP_DOWN = 0.7;

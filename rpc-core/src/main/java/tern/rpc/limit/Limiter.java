@@ -65,7 +65,7 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    // If at least this many calls are admitted, new calls depend on the share of their tenant.
+    // If at least this many calls are admitted, the admission of a new call depends on its tenant's share.
     private volatile int askedFrom;
     private volatile int beyond; // calls of tenants with few calls are admitted up to this total number of calls
     private volatile int sparseBelow;
@@ -128,7 +128,7 @@ public final class Limiter {
     }
 
     /**
-     * Admits or refuses a call. Every admitted call must leave exactly once.
+     * Admits or refuses a call. For every admitted call, {@link #leave} or {@link #leaveUnserved} must be called once.
      *
      * @param share the share of the call's tenant; null if tenants do not matter
      * @return the reason for the refusal; null if the call is admitted

@@ -168,7 +168,7 @@ public final class RpcMeters {
         return phases.computeIfAbsent(methodTags(service, method), tags -> new PhaseMeters(this, service, method));
     }
 
-    /** The totals of the ledgers of all methods that were called so far. */
+    /** The totals of all methods that have been served so far, one object for each method. */
     public List<PhaseMeters> phases() {
         return List.copyOf(phases.values());
     }

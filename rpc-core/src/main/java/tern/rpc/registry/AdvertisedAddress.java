@@ -66,7 +66,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     }
 
     /**
-     * Chooses the address.
+     * Chooses the address that the provider publishes.
      *
      * @param bound the address on which the server listens; null for all addresses
      * @param remote an address of the registry; null for a registry without a network

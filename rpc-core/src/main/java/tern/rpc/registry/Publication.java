@@ -17,7 +17,7 @@ public interface Publication {
     /**
      * Checks every entry, and rewrites entries that are missing or belong to an earlier session.
      *
-     * @return the number of repaired entries; fails if the registry cannot be reached
+     * @return a future with the number of repaired entries; the future fails if the registry cannot be reached
      */
     CompletableFuture<Integer> verify();
 

@@ -27,7 +27,7 @@ public final class OutputBuffer {
     private int bound = INITIAL_BYTES;
 
     /**
-     * Empties the buffer, for bytes whose limit is not set by a property.
+     * Empties the buffer and sets a limit that does not come from a property.
      *
      * @param limit the maximum number of bytes
      */

@@ -288,7 +288,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Whether calls wait because all threads are busy. Otherwise the process was probably paused.
+     * Whether calls wait because all threads are busy. If calls waited although this is false, the process was
+     * probably paused.
      *
      * @param forSpare true for the spare threads, false for the regular ones
      */

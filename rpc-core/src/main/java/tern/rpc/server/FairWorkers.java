@@ -36,7 +36,7 @@ final class FairWorkers {
      */
     private static final int FOR_ALL_PARTS = 2;
 
-    /** The minimum number of spare threads, but never more than the regular threads. */
+    /** The minimum number of spare threads, unless there are fewer regular threads. */
     private static final int MIN_SPARE = 4;
 
     /**

@@ -22,8 +22,8 @@ final class MethodInvoker implements Invoker {
     private final boolean builtIn;
 
     /**
-     * @param builtIn whether the method is one of Tern's built-in methods. Their failures contain whether the
-     *     called method ran
+     * @param builtIn whether the method is one of Tern's built-in methods. A failure of a built-in method contains
+     *     whether the method that it called ran
      */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {
         this.body = body;

@@ -230,7 +230,7 @@ public final class RpcServer implements AutoCloseable {
         return counts;
     }
 
-    /** The last calls that missed the target, the newest first. Empty if no ledgers are kept. */
+    /** The last calls that missed the latency target, the newest first; empty if calls have no ledgers. */
     public List<SlowCallRing.SlowCall> slowCalls() {
         return dispatcher.ledgers().lastSlow().newestFirst();
     }

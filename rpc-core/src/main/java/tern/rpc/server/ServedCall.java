@@ -360,7 +360,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         served.run(invocation, this::end);
     }
 
-    /** Ends a call whose method is known: answers it, and then counts it. Has an effect only once per call. */
+    /**
+     * Ends a call whose method is known: answers the call and then updates the meters. Has an effect only once per
+     * call.
+     */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
         if (!endRunning()) {
             return; // the call has already ended, for example at its deadline

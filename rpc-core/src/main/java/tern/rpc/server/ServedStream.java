@@ -30,8 +30,8 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServerCall;
 
 /**
- * Connects the messages of one streaming call, which the transport sends and receives, with the parameters and the
- * result of the service's method. Application code runs on the serial executor with the call's context, one
+ * Connects the message stream of one served call with the parameters and the result of the service's method.
+ * Application code runs on the serial executor with the call's context, one
  * step after
  * another. Only a method with a publisher parameter does not run on this executor, because it may block until its
  * requests arrive.
@@ -114,7 +114,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return method.requests() == JavaShape.PUBLISHER || method.requests() == JavaShape.FLUX;
     }
 
-    /** Returns the arguments as in the Java signature of the method. */
+    /** Returns the arguments in the form that the method's Java signature requires. */
     private Object[] javaArguments(Object[] decoded) {
         Object[] values = takesPublisher() ? new Object[] {Shapes.many(method.requests(), requests)} : decoded;
         if (method.responses() != JavaShape.OBSERVER) {

@@ -13,12 +13,12 @@ public final class CallToken {
         this.value = value;
     }
 
-    /** Creates the attachment that Dubbo's providers expect. */
+    /** Creates an attachment that contains the token, as Dubbo's providers expect it. */
     public static CallToken attachment(Token token) {
         return new CallToken(AcceptedTokens.ATTACHMENT, token.reveal());
     }
 
-    /** Creates the header that HTTP servers expect. */
+    /** Creates an authorization header that contains the token, as HTTP servers expect it. */
     public static CallToken bearer(Token token) {
         return new CallToken(AcceptedTokens.AUTHORIZATION, "Bearer " + token.reveal());
     }

@@ -335,7 +335,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
     }
 
-    /** The answer of a one-way call, which has no value. */
+    /** The answer to a one-way call. It has no value. */
     private static final class NoAnswer implements Answer {
 
         @Override

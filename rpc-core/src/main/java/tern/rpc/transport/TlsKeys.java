@@ -39,7 +39,7 @@ final class TlsKeys {
     }
 
     /**
-     * Checks the keys.
+     * Checks that each private key matches its certificate.
      *
      * @throws IllegalArgumentException if a key does not match its certificate, for example because only one of two
      *     files was changed
