@@ -12,7 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import tern.rpc.RpcMethod;
 
-/** Methods of all shapes and types. */
+/** A service with unary and streaming methods, and with parameters of many types. */
 public interface Shop {
 
     enum Size {
@@ -24,7 +24,7 @@ public interface Shop {
 
     record Page<T>(List<T> elements, int total) implements Serializable {}
 
-    /** A bean with a renamed property. */
+    /** A bean with a property that has another name in JSON. */
     class Order implements Serializable {
         private static final long serialVersionUID = 1L;
         private long number;

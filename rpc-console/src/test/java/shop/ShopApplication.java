@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Import;
 import tern.rpc.ServerContext;
 import tern.rpc.spring.RpcService;
 
-/** An application that exports the shop. */
+/** An application that exports the service {@link Shop}. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @Import(ShopApplication.Sales.class)
@@ -157,7 +157,7 @@ public class ShopApplication {
         }
     }
 
-    /** Publishes 1, 2 and so on, as many as requested. */
+    /** Publishes the values for 1, 2 and so on up to {@code last}, as many as the subscriber requests. */
     private record Numbers<T>(long last, LongFunction<T> value, CountDownLatch cancelled) implements Flow.Publisher<T> {
 
         @Override

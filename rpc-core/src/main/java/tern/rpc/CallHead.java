@@ -27,7 +27,7 @@ public final class CallHead {
     }
 
     /**
-     * @param method the name of the method; for a generic call, the method that an argument names
+     * @param method the method name; for a generic call, the method that an argument names
      * @param generic whether an argument of the call names the method
      * @param written service and method as the caller wrote them, for error messages to the caller. The name under
      *     which the service is exported would reveal that the service exists
@@ -73,7 +73,7 @@ public final class CallHead {
     }
 
     /**
-     * The name of the method, without its parameter types. For a generic call, this is the method that an argument
+     * The method name, without its parameter types. For a generic call, this is the method that an argument
      * names; for an echo, {@code $echo}. The method may not exist, because it is looked up later.
      */
     public String method() {
@@ -92,7 +92,7 @@ public final class CallHead {
         return deadline;
     }
 
-    /** The headers of the request. Dubbo calls them attachments. */
+    /** The request's headers. Dubbo calls them attachments. */
     public Metadata metadata() {
         return metadata;
     }
@@ -110,14 +110,14 @@ public final class CallHead {
     }
 
     /**
-     * The caller: the principal that an earlier authorizer returned, or otherwise the subject of the certificate that
-     * TLS verified. Null if the caller is unknown.
+     * The caller: the principal that an earlier authorizer returned; if there is none, the subject of the
+     * certificate that TLS verified. Null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;
     }
 
-    /** The address of the caller; null if the caller is in the same process. */
+    /** The caller's address; null if the caller is in the same process. */
     public @Nullable SocketAddress remoteAddress() {
         return exchange.remoteAddress();
     }

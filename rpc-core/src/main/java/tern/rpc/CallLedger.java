@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * that runs the call may write to its ledger. Any thread may read it, and may call the methods whose comments allow
  * it. A phase that ends during a read may be missing from the values read.
  *
- * <p>The work of other threads for the call is added: three parallel operations of 40 ms add 120 ms.
+ * <p>The ledger includes the work of other threads for the call: three parallel operations of 40 ms add 120 ms.
  */
 public final class CallLedger {
 
@@ -30,7 +30,7 @@ public final class CallLedger {
      */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // only the thread of the call writes to this clock
+    private final PhaseClock phases; // only the call's thread writes to this clock
     private final @Nullable CallLedger parent; // the ledger of the whole call; null if that is this ledger
     private final boolean open;
     private final Thread thread = Thread.currentThread();
@@ -48,7 +48,10 @@ public final class CallLedger {
         this.open = open;
     }
 
-    /** Creates a ledger that starts now in phase {@link Phase#OWN}. Only the calling thread may write to it. */
+    /**
+     * Creates a ledger that starts at the current time in phase {@link Phase#OWN}. Only the calling thread may
+     * write to it.
+     */
     public CallLedger(NanoClock clock) {
         this(clock, clock.nanoTime(), Phase.OWN, null, true);
     }
@@ -148,8 +151,8 @@ public final class CallLedger {
     }
 
     /**
-     * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with this name. An example is
-     * the time to read the result of a query. No further operation is counted.
+     * Ends the phase that {@link #turnTo} began, and adds its duration to the operation with this name. For
+     * example, this adds the time to read a query's result to the query. The operation count does not increase.
      */
     public void returnTo(Phase outer, @Nullable String name) {
         leave(outer, name, 0);
@@ -175,8 +178,8 @@ public final class CallLedger {
     }
 
     /**
-     * Records a named operation. Does nothing after the call was answered, because later work does not belong to the
-     * time of the call.
+     * Records a named operation. Does nothing after the call was answered, because later work does not belong to
+     * the call's response time.
      */
     private void record(Phase kind, String name, long spentNanos, int operations) {
         CallLedger call = whole();
@@ -230,7 +233,7 @@ public final class CallLedger {
         return open ? phases.turnTo(next) : next;
     }
 
-    /** Adds one operation with its name and its duration, which the calling thread has measured. */
+    /** Records one operation with its name and with the duration that the calling thread has measured. */
     public void add(Phase kind, long spentNanos, String name) {
         if (open) {
             add(kind, spentNanos);
@@ -238,7 +241,7 @@ public final class CallLedger {
         }
     }
 
-    /** Adds one operation with its duration, which the calling thread has measured. */
+    /** Records one operation with the duration that the calling thread has measured. */
     public void add(Phase kind, long spentNanos) {
         if (open) {
             phases.add(kind, spentNanos);
@@ -246,7 +249,7 @@ public final class CallLedger {
         }
     }
 
-    /** Records the start of an operation that does not block the thread of the call. Any thread may call this. */
+    /** Records the start of an operation that does not block the call's thread. Any thread may call this. */
     public void beganElsewhere(Phase kind) {
         if (open) {
             whole().others().count(kind, 1);
@@ -269,7 +272,7 @@ public final class CallLedger {
     }
 
     /**
-     * Creates a ledger for a part of the call. The calling thread runs this part while the thread of the call does
+     * Creates a ledger for a part of the call. The calling thread runs this part while the call's thread does
      * something else. {@link #join()} adds the part to the ledger of the whole call. Any thread may call this.
      */
     public CallLedger child() {
@@ -288,14 +291,14 @@ public final class CallLedger {
         return part;
     }
 
-    /** The parts of this call that other threads are running now, at most 64. Any thread may call this. */
+    /** The parts of this call that other threads are currently running, at most 64. Any thread may call this. */
     public List<CallLedger> parts() {
         OtherThreads known = whole().others;
         return known == null ? List.of() : known.parts();
     }
 
     /**
-     * The total time in which the thread of the call ran no operation, in nanoseconds. During this time the thread may
+     * The total time in which the call's thread ran no operation, in nanoseconds. During this time the thread may
      * have waited for other threads.
      */
     long idleNanos() {
@@ -307,7 +310,7 @@ public final class CallLedger {
         return call.nanos(Phase.OWN, now) + call.nanos(Phase.UNATTRIBUTED, now);
     }
 
-    /** The current time on the clock of the call. */
+    /** The current time on the call's clock. */
     long now() {
         return phases.clock().nanoTime();
     }
@@ -325,8 +328,8 @@ public final class CallLedger {
      * Adds the times and counts of this part to the ledger of the whole call. The thread that writes the part calls
      * this when the part or the call ends; repeated calls are allowed. Does nothing in the ledger of a whole call.
      *
-     * <p>While the thread of the call runs an operation, the call does not wait for its parts. Therefore a part adds
-     * at most the time in which the thread of the call was idle, and nothing after the call was answered.
+     * <p>While the call's thread runs an operation, the call does not wait for its parts. Therefore a part adds
+     * at most the time in which the call's thread was idle, and nothing after the call was answered.
      */
     public void join() {
         if (parent == null) {
@@ -340,7 +343,10 @@ public final class CallLedger {
         phases.moveTo(parent.others(), parent.ended ? 0 : Math.max(0, share));
     }
 
-    /** Adds this part of a call to the whole call for the last time, and removes the part from {@link #parts()}. */
+    /**
+     * Adds the times and counts of this part to the ledger of the whole call for the last time, and removes the
+     * part from {@link #parts()}.
+     */
     public void joinAndLeave() {
         if (parent != null) {
             join();
@@ -349,8 +355,8 @@ public final class CallLedger {
     }
 
     /**
-     * Adds the part that the current thread works on to this call, if it is a part of this call. Called when the call
-     * ends on the current thread.
+     * If the current thread works on a part of this call, adds the part's times and counts to this ledger. Called
+     * when the call ends on the current thread.
      */
     public void joinPresentPart() {
         CallLedger ofThread = current();
@@ -376,11 +382,11 @@ public final class CallLedger {
 
     /**
      * The time that all threads spent in the given phase until {@code now}, in nanoseconds. The time of a phase
-     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN} the thread of the call may
+     * excludes operations nested in it. In {@link Phase#UNATTRIBUTED} and {@link Phase#OWN} the call's thread may
      * wait for other threads. The time of those threads is therefore subtracted, first from {@code UNATTRIBUTED} and
      * then from {@code OWN}. Any thread may call this.
      *
-     * @param now the current time on the clock of the ledger
+     * @param now the current time on the ledger's clock
      */
     public long nanos(Phase kind, long now) {
         long own = ofThread(kind, now);
@@ -398,7 +404,7 @@ public final class CallLedger {
         };
     }
 
-    /** The time that the thread of this ledger spent in the phase, in nanoseconds. */
+    /** The time that this ledger's thread spent in the phase, in nanoseconds. */
     private long ofThread(Phase kind, long now) {
         return open ? phases.nanos(kind, now) : 0;
     }
@@ -409,7 +415,7 @@ public final class CallLedger {
         return phases.counted(kind) + (known == null ? 0 : known.count(kind));
     }
 
-    /** The phase in which the thread of this ledger is now. Any thread may call this. */
+    /** The current phase of the thread that owns this ledger. Any thread may call this. */
     public Phase phase() {
         return phases.phase();
     }
@@ -419,7 +425,7 @@ public final class CallLedger {
      *
      * @param method the name of the called method
      * @param runningNanos the time since the call was received, in nanoseconds
-     * @param now the current time on the clock of the ledger
+     * @param now the current time on the ledger's clock
      */
     public RunningCall look(String method, long runningNanos, long now) {
         return phases.look(

@@ -91,8 +91,8 @@ public final class CallOptions {
     }
 
     /**
-     * Sets the key by which consistent hashing chooses a provider. Calls with equal keys go to the same provider. The
-     * key takes precedence over the argument that the settings of the reference name.
+     * Sets the key by which consistent hashing chooses a provider. Calls with equal keys go to the same provider.
+     * The key takes precedence over the argument that the reference's settings define as the key.
      *
      * @param key a string, a number, or a value whose hash code is the same in all processes
      */
@@ -169,7 +169,7 @@ public final class CallOptions {
         return limit;
     }
 
-    /** The key for consistent hashing; null if the settings of the reference determine the key. */
+    /** The key for consistent hashing; null if the reference's settings determine the key. */
     public @Nullable Object key() {
         return key;
     }

@@ -30,9 +30,9 @@ public final class Deadline {
     }
 
     /**
-     * Creates the deadline of a call that starts now.
+     * Creates the deadline of a call that starts at the given time.
      *
-     * @param now the current time on the clock of the call, normally {@link System#nanoTime()}
+     * @param now the current time on the call's clock, normally {@link System#nanoTime()}
      * @param limit the time limit; error messages contain it
      */
     public static Deadline of(long now, TimeLimit limit) {

@@ -65,7 +65,7 @@ public final class Invocation {
         return arguments;
     }
 
-    /** The headers of the request. */
+    /** The request's headers. */
     public Metadata metadata() {
         return metadata;
     }

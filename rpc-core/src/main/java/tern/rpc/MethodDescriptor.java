@@ -58,7 +58,7 @@ public final class MethodDescriptor {
         return signature.type();
     }
 
-    /** The form of the requests in the Java signature: {@code VALUE}, or a kind of stream. */
+    /** The form of the requests in the Java signature: {@code VALUE} or one of the stream forms. */
     public JavaShape requests() {
         return signature.requests();
     }

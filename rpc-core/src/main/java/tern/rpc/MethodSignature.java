@@ -15,8 +15,8 @@ import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signature of one method of a service. If the Java method has a type that cannot be sent, reading it throws an
- * exception whose message names the method and the position.
+ * The signature of one method of a service. If the Java method has a type that cannot be sent, the signature cannot
+ * be created, and the exception's message names the method and the position of the type.
  */
 record MethodSignature(
         String name,

@@ -15,7 +15,7 @@ public final class NamedTimes {
 
     private static final int PLACES = 8;
 
-    private final Phase[] kinds = new Phase[PLACES]; // this field and the next ones are guarded by this
+    private final Phase[] kinds = new Phase[PLACES]; // this field and the next four are guarded by this
     private final @Nullable String[] names = new @Nullable String[PLACES];
     private final int[] counts = new int[PLACES];
     private final long[] nanos = new long[PLACES];
@@ -24,14 +24,14 @@ public final class NamedTimes {
     NamedTimes() {}
 
     /**
-     * The operations of one name.
+     * All operations of one kind that have the same name.
      *
      * @param count the number of operations that were recorded with the name
      * @param nanos their total duration in nanoseconds
      */
     public record Entry(Phase kind, String name, int count, long nanos) {}
 
-    /** @param operations 0 to add time to an operation that is already counted */
+    /** @param operations the number of operations to count; 0 to add time to an operation that was already counted */
     synchronized void add(Phase kind, String name, long spentNanos, int operations) {
         int place = find(kind, name);
         if (place < 0 && size == PLACES) {

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The work that other threads do for one call: the total times and counts by phase, and the parts that are running
- * now. Thread-safe.
+ * The work that other threads do for one call: the total times and counts by phase, and the parts that are
+ * currently running. Thread-safe.
  */
 final class OtherThreads {
 

@@ -24,7 +24,7 @@ public enum Phase {
     HTTP,
     /** Waiting for the answer of another service. */
     RPC,
-    /** Waiting until a thread of an executor starts a part of the call. */
+    /** Waiting until an executor's thread starts a part of the call. */
     EXECUTOR,
     /** Running a task on the submitting thread, because the executor is full (caller-runs). */
     CALLER_RUNS,

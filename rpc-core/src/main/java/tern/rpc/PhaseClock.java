@@ -81,7 +81,7 @@ final class PhaseClock {
         return nanos[kind.ordinal()];
     }
 
-    /** The time spent in the given phase until now, in nanoseconds. */
+    /** The time spent in the given phase until the given time, in nanoseconds. */
     long nanos(Phase kind, long now) {
         long last = (long) CURRENT.getAcquire(this);
         long spent = nanos[kind.ordinal()];

@@ -2,7 +2,7 @@ package tern.rpc;
 
 import org.jspecify.annotations.Nullable;
 
-/** The answer to one call. Filters may change the metadata of the answer before the caller gets it. */
+/** The answer to one call. Filters may change the answer's metadata before the caller gets it. */
 public final class Response {
 
     private final @Nullable Object value;
@@ -19,7 +19,7 @@ public final class Response {
         this.metadata = metadata;
     }
 
-    /** Creates a response without headers before the value. */
+    /** Creates a response with empty headers. The metadata is sent at its end. */
     public Response(@Nullable Object value, Metadata metadata) {
         this(value, new Metadata(), metadata);
     }

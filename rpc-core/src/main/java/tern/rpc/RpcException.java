@@ -51,7 +51,7 @@ public class RpcException extends RuntimeException {
     /**
      * Creates the failure that a server sent as its answer.
      *
-     * @param metadata the trailers of the answer
+     * @param metadata the answer's trailers
      */
     public RpcException(Status status, Executed executed, Metadata metadata) {
         this(status, executed, null, metadata, true);
@@ -75,7 +75,7 @@ public class RpcException extends RuntimeException {
     /**
      * Creates the failure that a server sent as its answer, without a stack trace.
      *
-     * @param metadata the trailers of the answer
+     * @param metadata the answer's trailers
      */
     public static RpcException refusal(Status status, Executed executed, Metadata metadata) {
         return new RpcException(status, executed, null, metadata, false);

@@ -38,7 +38,7 @@ public @interface RpcMethod {
 
     /**
      * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms} or {@code 2s}. If it
-     * is empty, the default of the client applies. Streaming methods have no default timeout, because a stream may
+     * is empty, the client's default applies. Streaming methods have no default timeout, because a stream may
      * last for any time. A stream is limited only by this value, a setting of the method,
      * {@link CallOptions#timeout(java.time.Duration)} and the deadline of the call being served.
      */

@@ -3,12 +3,12 @@ package tern.rpc;
 /**
  * A snapshot of a served call.
  *
- * @param method the name of the method, as in {@code OrderService.place}
+ * @param method the method name, as in {@code OrderService.place}
  * @param threadId the id of the thread that runs the call; {@link #NO_THREAD} if the call continues without a thread
  * @param phase the current phase
  * @param phaseNanos the time since the current phase began
  * @param runningNanos the time since the call was received
- * @param ledger the ledger of the call, which also identifies the call
+ * @param ledger the call's ledger, which also identifies the call
  */
 public record RunningCall(
         String method, long threadId, Phase phase, long phaseNanos, long runningNanos, CallLedger ledger) {

@@ -64,10 +64,10 @@ public final class ServerContext {
     /** The part of a call that depends on the protocol. Transports implement it. */
     public interface Exchange {
 
-        /** The name of the protocol, as in meters: {@code dubbo}. */
+        /** The protocol name, as in meters: {@code dubbo}. */
         String protocol();
 
-        /** The address of the caller; null if the caller is in the same process. */
+        /** The caller's address; null if the caller is in the same process. */
         @Nullable
         SocketAddress remoteAddress();
 
@@ -122,7 +122,7 @@ public final class ServerContext {
 
     /**
      * Wraps a task that runs later, on any thread, with the context of this call. When the task ends, its operations
-     * are added to the ledger of the call.
+     * are added to the call's ledger.
      */
     public Runnable wrap(Runnable task) {
         return () -> run(task, ledger::child);
@@ -172,7 +172,7 @@ public final class ServerContext {
         return call.method();
     }
 
-    /** The headers of the request. */
+    /** The request's headers. */
     public Metadata metadata() {
         return call.metadata();
     }
@@ -185,14 +185,14 @@ public final class ServerContext {
         return responseHeaders;
     }
 
-    /** Sends the response headers now, before the first answer. Only the first call has an effect. */
+    /** Sends the response headers immediately, before the first answer. Only the first call has an effect. */
     public void sendHeaders() {
         exchange.sendHeaders(responseHeaders);
     }
 
     /**
-     * Sets whether later answers are compressed if the protocol and the caller support it. The default is the setting
-     * of the server.
+     * Sets whether later answers are compressed if the protocol and the caller support it. The default is
+     * the server's setting.
      */
     public void compressResponse(boolean compressed) {
         exchange.compressResponse(compressed);
@@ -220,14 +220,14 @@ public final class ServerContext {
         return exchange.protocol();
     }
 
-    /** The address of the caller; null if the caller is in the same process. */
+    /** The caller's address; null if the caller is in the same process. */
     public @Nullable SocketAddress remoteAddress() {
         return exchange.remoteAddress();
     }
 
     /**
-     * The caller: the principal that an {@link RpcAuthorizer} returned, or otherwise the subject of the certificate.
-     * Null if the caller is unknown.
+     * The caller: the principal that an {@link RpcAuthorizer} returned; if there is none, the subject of the
+     * caller's certificate. Null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;

@@ -213,7 +213,7 @@ public final class ServiceDescriptor {
         return type == null ? ServiceDescriptor.class.getClassLoader() : type.getClassLoader();
     }
 
-    /** The package of the interface; empty for a service without a Java interface. */
+    /** The interface's package; empty for a service without a Java interface. */
     public String packageName() {
         return type == null ? "" : type.getPackageName();
     }

@@ -17,14 +17,15 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A call as the page requests it.
+ * A call as the console's page requests it.
  *
- * @param service the key of the service
- * @param descriptor the JVM descriptors of the parameters; null if the method has no overload
- * @param messages the arguments as JSON text, or one text for each message of a stream
- * @param maxMessages the number of answers after which a stream is cut
- * @param id identifies the press of a button; null if the caller has no such id
- * @param instance the process that the page has seen; null if unknown
+ * @param service the service's key in the notation of {@link tern.rpc.ServiceKey#toString()}
+ * @param descriptor the concatenated JVM descriptors of the parameter types; null if the method has no overload
+ * @param messages JSON texts: one text with all arguments, or one text for each message of a request stream
+ * @param maxMessages the number of answers after which the console cancels a stream
+ * @param id a different id for each press of the Send button, so that the server can reject a repeated request;
+ *     null if the client sends no id
+ * @param instance the id of the process that served the page's data; null if unknown
  */
 record CallRequest(
         String service,
@@ -49,7 +50,7 @@ record CallRequest(
     private static final Set<String> MEMBERS = Set.of(
             "service", "method", "descriptor", "messages", "headers", "timeoutMillis", "maxMessages", "id", "instance");
 
-    /** @throws WrongRequestException if it is not such a request; the message says where */
+    /** @throws WrongRequestException if the body is not a valid call request; the message names the wrong member */
     static CallRequest read(byte[] body, Json json) {
         JsonNode tree;
         try {
@@ -187,23 +188,29 @@ record CallRequest(
     }
 
     /**
-     * Returns the message as the codec of its method reads it: the only argument without the array around it, or all
-     * arguments.
+     * Converts the message to the form that the method's codec reads: the only argument without the array around
+     * it, or the array of all arguments.
      *
-     * @param parameters the number of the method's parameters
-     * @throws WrongRequestException if the text is not JSON; the message says where
+     * @param parameters the method's parameter count
+     * @throws WrongRequestException if the text is not JSON; the exception's message contains the position
      */
     static byte[] argumentsOf(String text, int parameters, Json json) {
         String found = unwrapped(text, "messages[0]", parameters == 1, json);
         return found.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** As {@link #argumentsOf}, for one message of a stream, which has no array around it. */
+    /**
+     * Converts one message of a request stream to the form that the codec reads. The message has no array around
+     * it.
+     */
     static byte[] messageOf(String text, int index, Json json) {
         return unwrapped(text, "messages[" + index + "]", false, json).getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Checks the text, and returns the only element of an array if wanted. */
+    /**
+     * Checks that the text is JSON, and returns it. If {@code only} is true and the text is an array with one
+     * element, returns this element.
+     */
     private static String unwrapped(String text, String where, boolean only, Json json) {
         try (JsonParser parser = json.parser(text)) {
             JsonToken first = parser.nextToken();
@@ -227,7 +234,10 @@ record CallRequest(
         }
     }
 
-    /** The text of the only element; null if the array has another number of elements. Reads the whole array. */
+    /**
+     * Reads the whole array and returns the JSON text of its only element; null if the array does not have exactly
+     * one element.
+     */
     private static @Nullable String onlyElement(JsonParser parser, String text) {
         if (parser.nextToken() == JsonToken.END_ARRAY) {
             return null;

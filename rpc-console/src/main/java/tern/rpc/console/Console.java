@@ -15,7 +15,7 @@ import tern.rpc.serialization.JsonFormat;
 import tern.rpc.server.RpcServer;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The parts of the console. Each is created at its first use. Thread-safe. */
+/** The objects of the console. Each object is created when it is first used. Thread-safe. */
 final class Console {
 
     private final Supplier<Json> json = SingletonSupplier.of(Json::new);
@@ -68,7 +68,7 @@ final class Console {
         return calls.get();
     }
 
-    /** The data with this name; null if there is none. */
+    /** The data of the view with this name; null if no view has this name. */
     @Nullable
     Map<String, Object> data(String name) {
         return switch (name) {
@@ -82,7 +82,7 @@ final class Console {
         };
     }
 
-    /** All of it as text for a ticket. */
+    /** All data of the console as plain text, for a support ticket. */
     String text() {
         return TextReport.of(files.version(), live.get(), settings.get());
     }

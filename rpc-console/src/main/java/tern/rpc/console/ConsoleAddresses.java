@@ -5,15 +5,15 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
-/** Addresses of browsers. */
+/** Creates the addresses of browsers that use the console. */
 final class ConsoleAddresses {
 
     private ConsoleAddresses() {}
 
     /**
-     * The address.
+     * Creates an address without a name lookup.
      *
-     * @param ip an IP address; a name, as some proxies send it, is kept without looking it up
+     * @param ip an IP address, or a name that a proxy sent, which stays unresolved; null if unknown
      */
     static InetSocketAddress of(@Nullable String ip, int port) {
         int known = port < 0 || port > 0xFFFF ? 0 : port;

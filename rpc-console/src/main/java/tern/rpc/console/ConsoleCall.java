@@ -39,21 +39,24 @@ import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.WrongArguments;
 
 /**
- * One call of the console as the server sees it. The thread that requested it waits in {@link #await}, and meanwhile
- * watches the call's deadline, so no other thread is needed. Thread-safe.
+ * One call of the console, in the form in which the server receives calls. The thread that handles the browser's
+ * HTTP request waits in {@link #await} and watches the call's deadline, so no other thread is needed. Thread-safe.
  */
 final class ConsoleCall implements ServerCall {
 
-    /** The bytes of answers after which a call is cut. */
+    /** The maximum total size of the answers in bytes. Further answers are dropped, and a running call is cancelled. */
     static final int MAX_ANSWER_BYTES = 1 << 20;
 
-    /** The interval at which a watcher is informed again if it did not end the call. */
+    /** The interval at which the watcher's {@code expired} is called again if it did not end the call. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The time that the result waits for the phases after the answer. */
+    /** The maximum time that {@link #await} waits for the call's phases after the answer. */
     private static final long COUNTED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** The time after the deadline in which the server must have ended the call. */
+    /**
+     * The maximum time after the deadline for the server to end the call. After this time, the console cancels the
+     * call.
+     */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final byte[] NO_ARGUMENTS = {'[', ']'};
@@ -75,7 +78,7 @@ final class ConsoleCall implements ServerCall {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    // guarded by lock, like all fields below
+    // This field and all fields below are guarded by lock.
     private final List<String> answers = new ArrayList<>();
     private @Nullable Watcher watcher;
     private long untilNanos = Long.MAX_VALUE;
@@ -96,10 +99,11 @@ final class ConsoleCall implements ServerCall {
     private List<NamedTimes.Entry> operations = List.of();
 
     /**
-     * @param key the called export
-     * @param messages the arguments or messages, as the codec reads them
+     * @param key the key of the export that is called
+     * @param messages the encoded arguments, or the encoded messages of a request stream, in the form that the
+     *     codec reads
      * @param headers the headers of the call; they are copied
-     * @param share the tenant of all calls of the console
+     * @param share the tenant to which all calls of the console belong
      * @param caller the address of the browser; null if unknown
      */
     ConsoleCall(
@@ -130,7 +134,7 @@ final class ConsoleCall implements ServerCall {
                 : new ConsoleStream(this, json, method.type().clientStreams() ? messages : List.of());
     }
 
-    /** The result of a call. */
+    /** The result of a call, including its answers, metadata and phases. */
     record Result(
             String code,
             Executed executed,
@@ -203,7 +207,7 @@ final class ConsoleCall implements ServerCall {
         }
         byte[] text = messages.isEmpty() ? NO_ARGUMENTS : messages.get(0);
         try {
-            // one argument has no array around it any more, see CallRequest.argumentsOf
+            // CallRequest.argumentsOf has removed the array around a single argument
             return json.readArguments(text, 0, text.length, method.parameters().size() == 1);
         } catch (SerializationException e) {
             throw WrongArguments.unreadable(e);
@@ -277,9 +281,10 @@ final class ConsoleCall implements ServerCall {
     }
 
     /**
-     * Adds an answer, or cuts the call if there are too many.
+     * Adds an answer to the result. If the result has too many answers or bytes, marks it as cut, and the waiting
+     * thread cancels the call.
      *
-     * @throws RpcException INTERNAL if it cannot be encoded
+     * @throws RpcException INTERNAL if the answer cannot be encoded
      */
     void add(@Nullable Object value) {
         String text = encoded(value);
@@ -302,7 +307,7 @@ final class ConsoleCall implements ServerCall {
         }
     }
 
-    /** Guarded by lock. The waiting thread then cancels the call. */
+    /** Marks the result as cut, and wakes the waiting thread, which cancels the call. The caller must hold the lock. */
     private void cut(String why) {
         cut = why;
         changed.signalAll();
@@ -317,7 +322,7 @@ final class ConsoleCall implements ServerCall {
         }
     }
 
-    /** Returns null for an answer that is too large. */
+    /** Encodes an answer as JSON; returns null if it is larger than {@link #MAX_ANSWER_BYTES}. */
     private @Nullable String encoded(@Nullable Object value) {
         OutputBuffer out = new OutputBuffer();
         out.reset(MAX_ANSWER_BYTES);
@@ -375,7 +380,7 @@ final class ConsoleCall implements ServerCall {
         }
     }
 
-    /** Cancels the call, because its result is not needed any more. */
+    /** Cancels the call because its result is no longer needed. */
     void hangUp(String why) {
         Watcher told;
         lock.lock();
@@ -409,8 +414,8 @@ final class ConsoleCall implements ServerCall {
     }
 
     /**
-     * Waits for the end of the call, which comes soon after its deadline at the latest. Informs the watcher of the call
-     * when its time has come.
+     * Blocks until the call has ended, at most until about one second after its deadline. Calls the watcher's
+     * {@code expired} at the time set by {@link #watch}.
      */
     Result await() {
         long lookNanos = receivedNanos;
@@ -477,7 +482,7 @@ final class ConsoleCall implements ServerCall {
         }
     }
 
-    /** Guarded by lock. */
+    /** Creates the result. The caller must hold the lock. */
     private Result result(long now) {
         return new Result(
                 code,

@@ -29,12 +29,13 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Makes the calls of the console. A request gets a ticket only after its headers were checked, and only a ticket makes
- * a call: a way to the endpoint that avoids the check therefore calls nothing. Thread-safe.
+ * Makes the calls of the console. The console's filter creates a ticket for a request after it has checked the
+ * request's headers, and each ticket permits one call. Therefore a request that bypasses the filter cannot make a
+ * call. Thread-safe.
  */
 final class ConsoleCalls {
 
-    /** The number of calls at one time. */
+    /** The maximum number of concurrent calls. */
     static final int MAX_CALLS = 4;
 
     private static final int REMEMBERED_IDS = 10_000;
@@ -46,15 +47,16 @@ final class ConsoleCalls {
     private final Supplier<@Nullable JsonFormat> formats;
     private final NanoClock clock;
     private final SecureRandom random = new SecureRandom();
-    private final Map<String, Ticket> tickets = new HashMap<>(); // guarded by this, like the fields below
+    private final Map<String, Ticket> tickets = new HashMap<>(); // this field and the next three are guarded by this
     private @Nullable ConsoleTransport transport; // null until the first call
-    private long @Nullable [] seenIds; // hashes, in a ring; null until the first id
+    private long @Nullable [] seenIds; // ring buffer of id hashes; null until the first id
     private int seen;
 
     private static final class Ticket {
         final byte[] body;
         final @Nullable SocketAddress caller;
-        boolean taken; // guarded by the owner, like the fields below: a ticket makes one call
+        // true after the ticket's only call has begun; this field and the next two are guarded by ConsoleCalls
+        boolean taken;
         boolean running;
         boolean dropped;
 
@@ -80,7 +82,7 @@ final class ConsoleCalls {
     }
 
     /**
-     * Creates a ticket for a request whose headers were checked. The caller must {@linkplain #drop drop} it.
+     * Creates a ticket for a request whose headers were checked. The caller must {@linkplain #drop drop} the ticket.
      *
      * @throws WrongRequestException 409 if too many calls are running
      */
@@ -95,7 +97,10 @@ final class ConsoleCalls {
         return id;
     }
 
-    /** Gives back the place of a ticket, or lets its call give it back at its end. */
+    /**
+     * Removes a ticket. While the ticket's call is running, the ticket still counts towards {@link #MAX_CALLS} and
+     * is removed at the end of the call.
+     */
     synchronized void drop(String id) {
         Ticket ticket = tickets.get(id);
         if (ticket != null && ticket.running) {
@@ -130,9 +135,9 @@ final class ConsoleCalls {
     }
 
     /**
-     * Makes the call of a ticket and waits for its end.
+     * Makes the call that a ticket permits, and blocks until the call has ended.
      *
-     * @throws WrongRequestException if no call can be made
+     * @throws WrongRequestException if the ticket is invalid or the call cannot be made
      */
     Map<String, Object> call(@Nullable String ticketId) {
         Ticket ticket = use(ticketId);
@@ -243,7 +248,10 @@ final class ConsoleCalls {
         return messages;
     }
 
-    /** Returns the id of the trace in the headers, which is added unless the caller has chosen one. */
+    /**
+     * Returns the trace id in the header {@code traceparent}, or an empty string if the caller sent an invalid
+     * value or B3 headers. If the caller sent no trace headers, adds a new {@code traceparent}.
+     */
     private String trace(Metadata headers) {
         String given = headers.get("traceparent");
         if (given != null) {
@@ -344,7 +352,7 @@ final class ConsoleCalls {
         return shown;
     }
 
-    /** Milliseconds with three decimals. */
+    /** Converts nanoseconds to milliseconds with three decimals. */
     static double millis(long nanos) {
         return TimeUnit.NANOSECONDS.toMicros(nanos) / 1_000.0;
     }

@@ -18,8 +18,8 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of the page. Only names of a fixed list are served. Each file is read and compressed once, at its first
- * use. Thread-safe.
+ * The files of the console's page. Only the files in a fixed list are served. Each file is read and compressed
+ * once, when it is first requested. Thread-safe.
  */
 final class ConsoleFiles {
 
@@ -61,7 +61,7 @@ final class ConsoleFiles {
                             "vendor/licences.txt"))
             .collect(Collectors.toUnmodifiableMap(path -> path.substring(path.lastIndexOf('/') + 1), path -> path));
 
-    private final Map<String, File> files = new ConcurrentHashMap<>(); // at most one entry for each known name
+    private final Map<String, File> files = new ConcurrentHashMap<>(); // at most one entry for each file in the list
     private final String version;
 
     ConsoleFiles() {
@@ -70,18 +70,18 @@ final class ConsoleFiles {
     }
 
     /**
-     * A file.
+     * A file in plain and compressed form.
      *
-     * @param tag the value of the header ETag
+     * @param tag the value of the {@code ETag} header
      */
     record File(String contentType, byte[] plain, byte[] gzip, String tag) {}
 
-    /** The version in the manifest of the jar; empty outside of a jar. */
+    /** The version in the jar's manifest; empty if the classes are not in a jar. */
     String version() {
         return version;
     }
 
-    /** The names of all files except for the page. */
+    /** The names of all files except {@code index.html}. */
     static List<String> names() {
         return PATHS.keySet().stream().sorted().toList();
     }
@@ -90,17 +90,16 @@ final class ConsoleFiles {
         return PATHS.containsKey(name);
     }
 
-    /** The file with this name; null if there is none. */
+    /** The file with this name; null if the name is not in the list. */
     @Nullable
     File file(String name) {
         String path = PATHS.get(name);
         return path == null ? null : loaded(name, path, text -> text);
     }
 
-    /**
-     * The page.
+    /** * The file {@code index.html} with its placeholders filled in.
      *
-     * @param endpoint the last element of the endpoint's path, to which the page refers
+     * @param endpoint the last element of the endpoint's path, which the page's links contain
      */
     @Nullable
     File page(String endpoint) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The headers of all answers of the endpoint. */
+/** The headers of the console's responses, and functions that read headers of its requests. */
 final class ConsoleHeaders {
 
     private static final Map<String, String> SAFE = safe();
@@ -26,20 +26,20 @@ final class ConsoleHeaders {
         return headers;
     }
 
-    /** The headers of every answer, also of a refusal. */
+    /** The security headers of every response, including error responses. */
     static Map<String, String> safety() {
         return SAFE;
     }
 
-    /** The last element of a path below the endpoint; empty for the endpoint itself. */
+    /** The part of the path after the endpoint's path, without its slash; empty for the endpoint itself. */
     static String nameIn(String pathBelowEndpoint) {
         return pathBelowEndpoint.startsWith("/") ? pathBelowEndpoint.substring(1) : pathBelowEndpoint;
     }
 
     /**
-     * Whether the client accepts gzip.
+     * Whether the client accepts responses compressed with gzip.
      *
-     * @param accepted the values of the header Accept-Encoding
+     * @param accepted the values of the {@code Accept-Encoding} headers
      */
     static boolean acceptsGzip(List<String> accepted) {
         for (String value : accepted) {
@@ -53,7 +53,7 @@ final class ConsoleHeaders {
         return false;
     }
 
-    /** Whether the client has this version of a file. */
+    /** Whether the client already has the version of a file that this ETag identifies. */
     static boolean has(List<String> ifNoneMatch, String tag) {
         return ifNoneMatch.stream().anyMatch(value -> value.contains(tag));
     }

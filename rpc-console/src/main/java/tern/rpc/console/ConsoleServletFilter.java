@@ -21,15 +21,15 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Sets the headers of all answers of the console, sends its files compressed, and checks each request that makes a
- * call. Runs after filters that authenticate.
+ * Sets the headers of the console's responses, sends its files compressed, and checks each request that makes a
+ * call. Runs after the filters that authenticate.
  */
 final class ConsoleServletFilter implements Filter {
 
     private final Console console;
     private final String path;
 
-    /** @param path the path of the endpoint inside the application */
+    /** @param path the path of the endpoint relative to the application's context path */
     ConsoleServletFilter(Console console, String path) {
         this.console = console;
         this.path = path;
@@ -126,12 +126,12 @@ final class ConsoleServletFilter implements Filter {
         return body;
     }
 
-    /** The address of the browser; it has no name, so nothing is looked up. */
+    /** The browser's address, created without a name lookup. */
     private static InetSocketAddress caller(HttpServletRequest request) {
         return ConsoleAddresses.of(request.getRemoteAddr(), request.getRemotePort());
     }
 
-    /** A request whose body is the ticket of the call. */
+    /** A request whose body was replaced with the ticket of its call. */
     private static final class TicketRequest extends HttpServletRequestWrapper {
 
         private final byte[] body;

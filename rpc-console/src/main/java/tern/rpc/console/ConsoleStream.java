@@ -12,14 +12,17 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 
-/** The messages of a call of the console: a list of requests, and answers that the call collects. Thread-safe. */
+/**
+ * The message stream of a console call. It delivers a fixed list of requests, and adds the answers to the {@link
+ * ConsoleCall}. Thread-safe.
+ */
 final class ConsoleStream implements MessageStream {
 
     private final ConsoleCall call;
     private final JsonMethod json;
     private final List<byte[]> requests;
     private final AtomicLong credit = new AtomicLong();
-    // number of pending steps; the thread that increments it to 1 delivers
+    // Number of pending deliveries. The thread that increments it to 1 makes all of them.
     private final AtomicInteger work = new AtomicInteger();
     private int next; // used only by the delivering thread
     private boolean endTold; // used only by the delivering thread
@@ -56,7 +59,7 @@ final class ConsoleStream implements MessageStream {
         return !closed && !call.isCut();
     }
 
-    /** Ends the stream. Requests that were not delivered are dropped. */
+    /** Ends the stream. Undelivered requests are dropped. */
     void close() {
         closed = true;
     }
@@ -88,7 +91,7 @@ final class ConsoleStream implements MessageStream {
         }
     }
 
-    /** A request. */
+    /** A request message as JSON. */
     private final class Text implements Message {
 
         private final byte[] text;
@@ -120,7 +123,7 @@ final class ConsoleStream implements MessageStream {
 
         @Override
         public void discard() {
-            // only heap memory, nothing to release
+            // The message is on the heap, so there is nothing to release.
         }
 
         @Override

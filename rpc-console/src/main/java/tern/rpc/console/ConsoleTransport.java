@@ -10,12 +10,12 @@ import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Passes calls of the console to the server, so that authorizers, limits, filters and meters treat them like any other
- * call. It has no socket and no thread. Thread-safe.
+ * Passes the console's calls to the server, so that authorizers, limits, filters and meters treat them like any
+ * other call. The transport has no socket and no thread. Thread-safe.
  */
 final class ConsoleTransport implements ServerTransport {
 
-    /** The name of the protocol in meters. */
+    /** The protocol's name in meters. */
     static final String PROTOCOL = "console";
 
     private final Set<ConsoleCall> running = ConcurrentHashMap.newKeySet();
@@ -24,13 +24,13 @@ final class ConsoleTransport implements ServerTransport {
     private volatile @Nullable CallHandler handler;
     private volatile boolean closed;
 
-    /** The tenant of all calls of the console. */
+    /** The tenant to which all calls of the console belong. */
     Share share() {
         return share;
     }
 
     /**
-     * Makes the call and waits for its end.
+     * Passes the call to the server and blocks until the call has ended.
      *
      * @throws WrongRequestException if the server was closed
      */
@@ -54,7 +54,7 @@ final class ConsoleTransport implements ServerTransport {
 
     @Override
     public void prepare(ServiceDescriptor service) {
-        // the codec of a method is prepared at its first call
+        // There is nothing to prepare, because a method's codec is created at its first call.
     }
 
     @Override
@@ -69,7 +69,7 @@ final class ConsoleTransport implements ServerTransport {
 
     @Override
     public void drain() {
-        // there are no connections
+        // The transport has no connections, so there is nothing to drain.
     }
 
     @Override

@@ -22,14 +22,17 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Does for reactive applications what {@link ConsoleServletFilter} does for servlets. */
+/**
+ * The equivalent of {@link ConsoleServletFilter} for reactive applications: sets the headers of the console's
+ * responses, sends its files compressed, and checks each request that makes a call.
+ */
 final class ConsoleWebFilter implements WebFilter {
 
     private final Console console;
     private final PathPattern page;
     private final PathPattern below;
 
-    /** @param path the path of the endpoint inside the application */
+    /** @param path the path of the endpoint relative to the application's base path */
     ConsoleWebFilter(Console console, String path) {
         this.console = console;
         this.page = PathPatternParser.defaultInstance.parse(path);
@@ -148,7 +151,7 @@ final class ConsoleWebFilter implements WebFilter {
         return values == null ? List.of() : values;
     }
 
-    /** A request whose body is the ticket of the call. */
+    /** A request whose body was replaced with the ticket of its call. */
     private static final class TicketRequest extends ServerHttpRequestDecorator {
 
         private final byte[] body;

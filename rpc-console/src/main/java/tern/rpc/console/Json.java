@@ -13,12 +13,13 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The JSON of the endpoint itself. It does not depend on the application's mapper, because the JSON has a version. The
- * characters that begin markup are always escaped. Thread-safe.
+ * Reads and writes the JSON of the console's endpoint. It does not use the application's mapper, whose settings
+ * would change the versioned JSON format. The characters {@code <}, {@code >}, {@code &} and {@code '} are always
+ * escaped. Thread-safe.
  */
 final class Json {
 
-    /** Increases when a member changes its meaning or is removed. */
+    /** The version of the JSON format. It increases when a member changes its meaning or is removed. */
     static final int VERSION = 1;
 
     private static final int MAX_DEPTH = 100;
@@ -34,7 +35,10 @@ final class Json {
                     .build())
             .build();
 
-    /** Escapes the characters of markup, so that even an answer with a wrong content type shows no foreign element. */
+    /**
+     * Escapes the characters that HTML markup needs. Therefore a browser that treats a response as HTML still shows
+     * no injected element.
+     */
     private static final class NoMarkup extends CharacterEscapes {
         private static final long serialVersionUID = 1L;
 
@@ -60,12 +64,12 @@ final class Json {
         return mapper.writeValueAsBytes(value);
     }
 
-    /** Converts an object of another module to JSON. */
+    /** Converts an object of any class to a JSON tree. */
     JsonNode tree(Object value) {
         return mapper.valueToTree(value);
     }
 
-    /** @throws tools.jackson.core.JacksonException if it is not JSON */
+    /** @throws tools.jackson.core.JacksonException if the text is not JSON */
     JsonNode read(byte[] text) {
         return mapper.readTree(text);
     }

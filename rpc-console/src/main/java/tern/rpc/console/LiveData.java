@@ -19,10 +19,13 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
 import tools.jackson.databind.JsonNode;
 
-/** The data that changes while the application runs. Thread-safe. */
+/** The console's data that changes while the application runs. Thread-safe. */
 final class LiveData {
 
-    /** The diagnosis of the tab "now" is read again after this time, because its report is large. */
+    /**
+     * The maximum age of the diagnosis that the tab "Now" shows. It is not read for every request, because its
+     * report is large.
+     */
     private static final Duration DIAGNOSIS_AGE = Duration.ofSeconds(5);
 
     private static final List<String> SHOWN_OF_POOL = List.of("kind", "name", "active", "idle", "max", "waiting");
@@ -35,7 +38,7 @@ final class LiveData {
     private final RpcMeters meters;
     private volatile @Nullable Told told;
 
-    /** The first line of the diagnosis. */
+    /** The summary of the diagnosis, and the time at which it was read. */
     private record Told(Instant at, Map<String, Object> diagnosis) {}
 
     LiveData(
@@ -107,7 +110,7 @@ final class LiveData {
         return points;
     }
 
-    /** Puts counts and times, as the points and the methods have them. */
+    /** Puts the counts and times of a point into a map of the JSON data. */
     static void putTimes(Map<String, Object> into, LatencyWindow.Point point) {
         into.put("calls", point.calls());
         into.put("failed", point.failed());
@@ -240,7 +243,7 @@ final class LiveData {
         return shown;
     }
 
-    /** The part with this name; null if the application does not have it. */
+    /** The report part with this name; null if the application has no such part. */
     @Nullable
     RpcReportPart part(String name) {
         return parts.orderedStream()

@@ -13,14 +13,17 @@ import java.util.Map;
 import tern.rpc.console.TypeShape.Definition;
 import tern.rpc.console.TypeShape.Field;
 
-/** The types of protobuf messages in their canonical JSON form. Is loaded only if the application has protobuf. */
+/**
+ * Describes the types of protobuf messages in the canonical JSON form. This class is loaded only if the application
+ * has protobuf.
+ */
 final class MessageTypes {
 
     private static final TypeShape ANY = TypeShape.any("google.protobuf.Value");
 
     private final Map<String, Definition> definitions;
 
-    /** @param definitions takes the types that are found */
+    /** @param definitions the map to which this object adds the types that it finds */
     MessageTypes(Map<String, Definition> definitions) {
         this.definitions = definitions;
     }
@@ -58,7 +61,8 @@ final class MessageTypes {
             if (definitions.size() >= TypeCatalog.MAX_TYPES) {
                 return TypeShape.any(name);
             }
-            definitions.put(name, new Definition("message", type.getName(), List.of(), List.of())); // ends recursion
+            // This entry ends the recursion for a type that contains itself.
+            definitions.put(name, new Definition("message", type.getName(), List.of(), List.of()));
             List<Field> fields = new ArrayList<>();
             for (FieldDescriptor field : type.getFields()) {
                 fields.add(new Field(field.getJsonName(), fieldShape(field), field.hasPresence()));

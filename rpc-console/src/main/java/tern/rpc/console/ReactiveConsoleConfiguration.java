@@ -11,14 +11,14 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.web.server.WebFilter;
 
-/** The filter of the console in a reactive application, on the port of the management endpoints. */
+/** Configures the console's filter in a reactive application, on the port of the management endpoints. */
 @ManagementContextConfiguration(proxyBeanMethods = false)
 @ConditionalOnClass(WebFilter.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @ConditionalOnAvailableEndpoint(endpoint = RpcConsoleEndpoint.class)
 final class ReactiveConsoleConfiguration {
 
-    /** Runs after Spring Security and other filters that authenticate. */
+    /** The filter runs after Spring Security and other filters that authenticate. */
     @Bean
     @Order(Ordered.LOWEST_PRECEDENCE - 100)
     ConsoleWebFilter rpcConsoleWebFilter(Console console, PathMappedEndpoints endpoints) {

@@ -8,17 +8,21 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
 /**
- * The rules for a request that makes a call. They keep pages of other sites from making calls with a browser that has
- * access: such a page can send forms and simple requests, but neither our header nor an Origin of its choice.
+ * The rules for a request that makes a call. They prevent pages of other sites from making calls through a browser
+ * that has access to the console. A page of another site can submit forms and send simple requests, but it can
+ * neither send the header {@link #MARK} nor choose the {@code Origin} header.
  */
 final class RequestRules {
 
-    /** The header of each call; its value is {@code 1}. */
+    /** The header that each request for a call must contain, with the value {@code 1}. */
     static final String MARK = "X-Rpc-Console";
 
     private RequestRules() {}
 
-    /** The parts of a request that the rules look at. All values of a header are given, also repeated ones. */
+    /**
+     * The parts of a request that the rules check. Each list contains all values of one header, including repeated
+     * values.
+     */
     record Head(
             List<String> marks,
             List<String> origins,
@@ -31,7 +35,7 @@ final class RequestRules {
             String scheme,
             long contentLength) {}
 
-    /** @throws WrongRequestException 403, 413 or 415; the message says what to change */
+    /** @throws WrongRequestException 403, 413 or 415 if the request breaks a rule; the message says what to change */
     static void check(Head head) {
         if (!head.marks().equals(List.of("1"))) {
             throw new WrongRequestException(403, "the header " + MARK + ": 1 is missing or repeated; send it once");
@@ -57,7 +61,7 @@ final class RequestRules {
 
     private static void checkOrigin(Head head) {
         if (head.origins().isEmpty()) {
-            return; // not a browser, or a very old one; the header above is required in any case
+            return; // the client is no browser, or a very old one; check() requires the header MARK in any case
         }
         String origin = head.origins().get(0);
         if (head.origins().size() > 1 || !isOwn(origin, head)) {
@@ -91,7 +95,10 @@ final class RequestRules {
         return asResolved || (head.hosts().size() == 1 && isHost(head.hosts().get(0), host, port, scheme));
     }
 
-    /** Whether a header Host names this host and port. A missing port is that of the scheme. */
+    /**
+     * Whether a {@code Host} header contains this host and port. If it has no port, the scheme's default port
+     * applies.
+     */
     private static boolean isHost(String header, String host, int port, String scheme) {
         URI uri;
         try {

@@ -27,7 +27,10 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcConsoleProperties;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** The console, for applications with Actuator and a web server that expose it. */
+/**
+ * Configures the console in applications that have Actuator and a web server and that expose the console's
+ * endpoint.
+ */
 @AutoConfiguration(after = {RpcServerAutoConfiguration.class, RpcClientAutoConfiguration.class})
 @EnableConfigurationProperties(RpcConsoleProperties.class)
 public final class RpcConsoleAutoConfiguration {
@@ -49,7 +52,10 @@ public final class RpcConsoleAutoConfiguration {
             return new RpcConsoleEndpoint(console);
         }
 
-        /** Gives the path a dash; a mapping of the application comes first. */
+        /**
+         * Maps the endpoint to the path {@value RpcConsoleEndpoint#PATH}. A path mapping of the application takes
+         * precedence.
+         */
         @Bean
         @ConditionalOnAvailableEndpoint(endpoint = RpcConsoleEndpoint.class)
         @Order(Ordered.LOWEST_PRECEDENCE)

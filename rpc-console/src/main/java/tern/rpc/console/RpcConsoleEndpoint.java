@@ -12,16 +12,20 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.util.MimeType;
 
 /**
- * Shows the console under {@code /actuator/rpc-console}, and its data as JSON below it. Is exposed only if the
- * application says so; makes calls only with {@code management.endpoint.rpc-console.access=unrestricted}.
+ * Serves the console's page under {@code /actuator/rpc-console}, and its data as JSON below this path. The endpoint
+ * is exposed only if the application's settings expose it. It makes calls only with {@code
+ * management.endpoint.rpc-console.access=unrestricted}.
  */
 @WebEndpoint(id = RpcConsoleEndpoint.ID, defaultAccess = Access.READ_ONLY)
 public final class RpcConsoleEndpoint {
 
-    /** Properties may write it with a dash. With a dash here, Boot would log a warning. */
+    /**
+     * The endpoint's id. Spring Boot logs a warning if an id contains a dash. In property names, the id may be
+     * written with a dash.
+     */
     static final String ID = "rpcConsole";
 
-    /** The default of the last element of the path. */
+    /** The default for the last element of the endpoint's path. */
     static final String PATH = "rpc-console";
 
     static final Access DEFAULT_ACCESS = Access.READ_ONLY;
@@ -36,14 +40,17 @@ public final class RpcConsoleEndpoint {
         this.console = console;
     }
 
-    /** The page. */
+    /** Returns the page; null if its file is missing. */
     @ReadOperation(produces = {"text/html", JSON})
     public @Nullable WebEndpointResponse<byte[]> page() {
         ConsoleFiles.File page = console.page();
         return page == null ? null : answer(200, page.plain(), page.contentType());
     }
 
-    /** A file of the page, or data; null for an unknown name, which becomes 404. */
+    /**
+     * Returns a file of the page, or the data of a view; null for an unknown name, for which Spring Boot answers
+     * with 404.
+     */
     @ReadOperation(produces = {JSON, "text/javascript", "text/css", "text/plain"})
     public @Nullable WebEndpointResponse<byte[]> read(@Selector String name) {
         if (name.equals(CALL)) {
@@ -61,9 +68,9 @@ public final class RpcConsoleEndpoint {
     }
 
     /**
-     * Makes a call.
+     * Makes the call that a ticket permits.
      *
-     * @param ticket the name of the request, whose content was checked before
+     * @param ticket the id of the ticket that the console's filter created after it had checked the request
      */
     @WriteOperation(produces = JSON)
     public WebEndpointResponse<byte[]> call(@Selector String name, @Nullable String ticket) {

@@ -19,10 +19,13 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The exported services with their methods and types. The types are read once. Thread-safe. */
+/**
+ * Lists the exported services with their methods and types. The types are determined once, at the first request.
+ * Thread-safe.
+ */
 final class ServiceCatalog {
 
-    /** The reason why a method on bytes cannot be called. */
+    /** The reason why a method whose messages are plain bytes cannot be called. */
     static final String RAW = "This method encodes its messages itself, so it cannot be called with JSON.";
 
     private final Supplier<@Nullable RpcServer> server;
@@ -36,7 +39,7 @@ final class ServiceCatalog {
         this.mapper = mapper;
     }
 
-    /** The parts that do not change. */
+    /** The part of the report that does not change while the application runs. */
     private record Content(List<Service> services, Map<String, TypeShape.Definition> types) {}
 
     private record Service(Map<String, Object> shown, List<Method> methods) {}
@@ -160,7 +163,7 @@ final class ServiceCatalog {
         return wire;
     }
 
-    /** The first letters of the parameter types, which select an overload over HTTP (docs/http.md). */
+    /** The first letters of the parameter types. In a plain HTTP request, they select an overload (docs/http.md). */
     private static String letters(MethodDescriptor method) {
         return method.parameters().stream()
                 .map(type -> type.raw().getSimpleName().substring(0, 1))

@@ -13,10 +13,13 @@ import org.springframework.boot.webmvc.autoconfigure.DispatcherServletPath;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
 
-/** The filter of the console, in the context whose web server has the management endpoints. */
+/**
+ * Configures the console's servlet filter in the application context whose web server serves the management
+ * endpoints.
+ */
 final class ServletConsoleConfiguration {
 
-    /** After Spring Security and other filters that authenticate. */
+    /** The filter's order: after Spring Security and other filters that authenticate. */
     private static final int ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
     private ServletConsoleConfiguration() {}
@@ -50,7 +53,7 @@ final class ServletConsoleConfiguration {
         }
     }
 
-    /** On its own port, the servlet has no prefix. */
+    /** The filter for a separate management port, where the dispatcher servlet's path has no prefix. */
     @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
     @ConditionalOnClass({DispatcherServletPath.class, FilterRegistrationBean.class})
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)

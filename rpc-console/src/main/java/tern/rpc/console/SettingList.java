@@ -31,8 +31,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Every property of Tern with its effective value. Is read anew for each report, and keeps nothing. Secrets are always
- * hidden. Thread-safe.
+ * Lists every property of Tern with its effective value. Each report reads all properties again, and no values are
+ * kept. Secrets are always hidden. Thread-safe.
  */
 final class SettingList {
 
@@ -41,7 +41,10 @@ final class SettingList {
     private static final String METADATA = "META-INF/spring-configuration-metadata.json";
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("rpc");
 
-    /** The most settings that are shown, because every name below rpc. counts. */
+    /**
+     * The maximum number of settings in a report. Without it, the list could grow without bound, because it
+     * contains every property whose name begins with {@code rpc.}.
+     */
     private static final int MAX_SETTINGS = 1_000;
 
     private static final int MAX_VALUE = 2_000;
@@ -58,7 +61,7 @@ final class SettingList {
         this.json = json;
     }
 
-    /** A property in the metadata of a jar. */
+    /** A property that the configuration metadata in a jar describes. */
     private record Known(String name, @Nullable String defaultValue, String description) {
 
         private static final String ANY = "*";
@@ -83,10 +86,10 @@ final class SettingList {
     }
 
     /**
-     * One setting.
+     * A property with its effective value.
      *
      * @param value null if the property is not set and has no default
-     * @param origin the place that sets it; empty for a default
+     * @param origin the file and line, or the property source, that sets the value; empty for a default
      */
     private record Setting(
             String name,
@@ -113,7 +116,7 @@ final class SettingList {
         return report;
     }
 
-    /** A line for each property that is set. */
+    /** Returns one line of text for each property that is set. */
     List<String> set() {
         return all().stream()
                 .filter(setting -> !setting.origin().isEmpty())
@@ -174,7 +177,7 @@ final class SettingList {
                 : "unknown";
     }
 
-    /** The value as it takes effect, without secrets. */
+    /** Returns the property's effective value with its placeholders resolved and its secrets hidden. */
     private String shown(String name, ConfigurationProperty property, ConfigurationPropertySource source) {
         if (SECRET_NAME.matcher(name).matches()) {
             return SecretText.HIDDEN;

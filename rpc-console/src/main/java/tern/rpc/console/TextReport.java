@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.metrics.RpcReportPart;
 
-/** The report as text for a ticket. It contains no arguments, results or secrets. */
+/** Writes the console's data as plain text for a support ticket. The text contains no arguments, results or secrets. */
 final class TextReport {
 
     private static final int SLOW_CALLS = 20;

@@ -2,7 +2,10 @@ package tern.rpc.console;
 
 import java.nio.charset.StandardCharsets;
 
-/** The body that replaces the body of a checked request. Boot reads only flat JSON with short texts. */
+/**
+ * Creates the JSON body that replaces the body of a checked request. It contains only the ticket, because Spring
+ * Boot passes an endpoint only a flat JSON object with short strings.
+ */
 final class Tickets {
 
     private Tickets() {}

@@ -40,8 +40,9 @@ import tools.jackson.databind.introspect.ClassIntrospector;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The types of methods as JSON has them: names and fields are those of the application's mapper. Holds at most {@value
- * #MAX_TYPES} types; further ones are shown without fields. Not thread-safe.
+ * Describes the parameter and result types of methods in their JSON form. The application's mapper determines the
+ * names and fields. The catalog contains at most {@value #MAX_TYPES} types; all other types are shown without
+ * fields. Not thread-safe.
  */
 final class TypeCatalog {
 
@@ -53,7 +54,7 @@ final class TypeCatalog {
     private static final boolean MESSAGES =
             ClassUtils.isPresent("com.google.protobuf.Message", TypeCatalog.class.getClassLoader());
 
-    /** The kinds of classes that are one value in JSON. */
+    /** The kinds of the classes whose instances are single values in JSON. */
     private static final Map<Class<?>, String> SCALARS = scalars();
 
     private final JsonMapper mapper;
@@ -89,12 +90,15 @@ final class TypeCatalog {
         }
     }
 
-    /** The types with fields or values so far. */
+    /** The definitions of the types that were described so far and have fields or enum values. */
     Map<String, Definition> definitions() {
         return definitions;
     }
 
-    /** The shape of a declared type. Never fails: an unknown type may be anything. */
+    /**
+     * Returns the description of a declared type. Never throws; a type that cannot be described has the kind {@code
+     * any}.
+     */
     TypeShape shape(Type type) {
         try {
             return shape(mapper.constructType(type), 0);
@@ -180,7 +184,8 @@ final class TypeCatalog {
             return shape(only.getType(), depth + 1);
         }
         String kind = raw.isRecord() ? "record" : "bean";
-        definitions.put(name, new Definition(kind, raw.getSimpleName(), List.of(), List.of())); // ends recursion
+        // This entry ends the recursion for a type that contains itself.
+        definitions.put(name, new Definition(kind, raw.getSimpleName(), List.of(), List.of()));
         Map<String, BeanPropertyDefinition> properties = new LinkedHashMap<>();
         described(type, false).findProperties().forEach(property -> properties.put(property.getName(), property));
         read.findProperties().stream()
@@ -209,7 +214,7 @@ final class TypeCatalog {
         return type.toCanonical();
     }
 
-    /** An example value of the type, as JSON has it; null where a type contains itself. */
+    /** Returns an example value of the type in its JSON form. If a type contains itself, the inner value is null. */
     @Nullable
     Object example(TypeShape type) {
         return example(type, new ArrayList<>());

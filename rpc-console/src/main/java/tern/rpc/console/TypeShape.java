@@ -4,13 +4,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A type as the form of the page needs it.
+ * The description of a type from which the page creates the fields of its form.
  *
- * @param kind such as {@code string} or {@code list}; docs/console.md lists them
- * @param java the type as Java writes it
- * @param of the type of elements, or of the values of a map
- * @param key the type of the keys of a map
- * @param ref the name under which the fields or values of this type are listed
+ * @param kind the kind of value, such as {@code string} or {@code list}; docs/console.md lists all kinds
+ * @param java the type in Java's notation; for protobuf, the message name or the field type
+ * @param of the type of a list's elements or a map's values
+ * @param key the type of a map's keys
+ * @param ref the name of the {@link Definition} that lists this type's fields or enum values
  */
 record TypeShape(
         String kind,
@@ -40,14 +40,14 @@ record TypeShape(
     }
 
     /**
-     * The fields or values of a type.
+     * The fields or enum values of a type.
      *
-     * @param kind record, bean, message or enum
-     * @param fields empty for an enum
-     * @param values empty unless this is an enum
+     * @param kind {@code record}, {@code bean}, {@code message} or {@code enum}
+     * @param fields the fields; empty for an enum
+     * @param values the names of an enum's constants; empty for all other kinds
      */
     record Definition(String kind, String name, List<Field> fields, List<String> values) {}
 
-    /** A field of an object. */
+    /** A field of a record, a bean or a message. */
     record Field(String name, TypeShape type, boolean nullable) {}
 }

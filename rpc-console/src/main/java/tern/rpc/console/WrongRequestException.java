@@ -3,7 +3,7 @@ package tern.rpc.console;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Thrown for a request that cannot become a call. The message says where and why. */
+/** Thrown if a request to the console is refused or cannot be converted to a call. The message contains the reason. */
 final class WrongRequestException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -15,12 +15,15 @@ final class WrongRequestException extends RuntimeException {
         this(400, message);
     }
 
-    /** @param status the status of HTTP */
+    /** @param status the HTTP status of the response */
     WrongRequestException(int status, String message) {
         this(status, message, "");
     }
 
-    /** @param mark the name of a member of the answer that is true; empty for none */
+    /**
+     * @param mark the name of an additional member of the JSON response, whose value is {@code true}; empty for
+     * none
+     */
     WrongRequestException(int status, String message, String mark) {
         super(message, null, false, false);
         this.status = status;

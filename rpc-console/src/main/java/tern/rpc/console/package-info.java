@@ -1,4 +1,4 @@
-/** A page in Spring Boot Actuator that shows services and late calls, and makes calls. */
+/** The console: a page in Spring Boot Actuator that shows services and slow calls, and makes calls. */
 @NullMarked
 package tern.rpc.console;
 

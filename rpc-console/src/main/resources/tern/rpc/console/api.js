@@ -1,10 +1,11 @@
-// Requests to the endpoint. An ApiError has a sentence for the reader and says whether the server answered at all.
+// Sends requests to the console's endpoint. An ApiError contains a sentence that the page shows and the HTTP status;
+// the status is 0 if the server did not answer.
 const base = new URL('.', import.meta.url);
 
 export class ApiError extends Error {
   constructor(message, facts = {}) {
     super(message);
-    this.status = facts.status || 0; // 0: no answer
+    this.status = facts.status || 0; // 0 if the server did not answer
     this.body = facts.body || {};
   }
 }
@@ -17,7 +18,7 @@ export async function get(resource, {signal, text = false} = {}) {
 
 export async function post(resource, body, {signal} = {}) {
   const headers = {'content-type': 'application/json', accept: 'application/json', 'x-rpc-console': '1'};
-  const token = /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(document.cookie); // Spring Security asks for it
+  const token = /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(document.cookie); // Spring Security requires its CSRF token in a header
   if (token) headers['x-xsrf-token'] = decodeURIComponent(token[1]);
   const response = await request(resource, {method: 'POST', signal, headers, body: JSON.stringify(body)});
   if (!response.ok) throw await failure(response);

@@ -1,4 +1,4 @@
-// The frame of the page: tabs, state of the connection, drawer, colours.
+// The page's frame: the tabs, the connection state, the settings drawer and the colour theme.
 import {html, render, useEffect, useErrorBoundary, useState} from './html.js';
 import {get} from './api.js';
 import {live, pause, tryAgain, useLive, want, changed} from './live.js';
@@ -50,7 +50,7 @@ function App() {
     ${drawer && html`<${Settings} close=${() => go(at.parts)} />`}`;
 }
 
-// The address of the page is a route, so the link moves the focus itself.
+// The fragment of the page's address is a route, so the skip link cannot use it and sets the focus by script.
 function skip(event) {
   event.preventDefault();
   document.getElementById('content').focus();
@@ -68,7 +68,7 @@ function View({tab, parts}) {
   }
 }
 
-/** An answer that a view cannot show must not take the page down. */
+/** Catches the exception of a view that cannot show the server's answer, so that the rest of the page keeps working. */
 function Guard({children}) {
   const [error, reset] = useErrorBoundary();
   if (error) return html`<${Note} kind="bad" role="alert">This view cannot show the answer of the server: ${error.message} <button type="button" class="small" onClick=${reset}>Try again</button><//>`;
@@ -107,7 +107,7 @@ function Theme() {
     try {
       localStorage.setItem('tern-console-theme', chosen);
     } catch {
-      // Storage may be forbidden. The choice then holds until the page is closed.
+      // The browser may forbid storage. The chosen theme is then lost when the page is closed.
     }
     setTheme(chosen);
     window.dispatchEvent(new Event('tern-theme'));

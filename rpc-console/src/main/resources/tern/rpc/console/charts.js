@@ -1,18 +1,19 @@
-// The charts of the first tab. uPlot draws into a canvas, so each chart also has a sentence for screen readers.
+// The charts of the tab "Now". uPlot draws on a canvas, so each chart also has a sentence for screen readers.
 import {html, useEffect, useRef} from './html.js';
 
-// The library is a third of all bytes. The page is painted before it arrives.
+// uPlot makes up a third of the page's bytes, so it is loaded after the page is first painted.
 let library = null;
 const load = () => (library = library || import('./uplot.js').then((module) => module.default));
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const HEIGHT = 168;
-const SHORT = 240; // seconds on the axis up to which the labels need seconds
+const SHORT = 240; // the longest time range, in seconds, whose axis labels contain seconds
 const POWERS = [0.1, 1, 10, 100, 1000, 10_000, 100_000];
 
 /**
- * series: [{name, values, color, fill, dash, width}]; times: seconds; log: a logarithmic axis; range: [low, high] of the axis;
- * unit: the text after a value.
+ * Draws a chart. title: the heading; summary: the sentence for screen readers; times: the x values in seconds;
+ * series: a list of {name, values, color, fill, dash, width}; log: whether the y axis is logarithmic; range: the y
+ * axis as [low, high]; format: a function that formats a y value.
  */
 export function Chart({title, summary, times, series, log, range, format}) {
   const box = useRef(null);
@@ -32,7 +33,7 @@ export function Chart({title, summary, times, series, log, range, format}) {
       draw(uPlot);
       observer = new ResizeObserver(() => box.current && chart.current?.setSize({width: box.current.clientWidth, height: HEIGHT}));
       if (box.current) observer.observe(box.current);
-    }, () => {}); // without the library the sentence remains
+    }, () => {}); // if uPlot cannot be loaded, only the sentence is shown
     const recolor = () => library.then(draw);
     window.addEventListener('tern-theme', recolor);
     return () => {
@@ -86,7 +87,10 @@ function options(uPlot, width, latest, log, format) {
   };
 }
 
-/** The values without neighbours. A line through one point is invisible, and rare calls have no others. */
+/**
+ * Returns the indexes of the values whose neighbours are missing. They are drawn as points, because a line through
+ * a single point is invisible.
+ */
 function lonely(values) {
   const found = [];
   for (let i = 0; i < values.length; i++) {
@@ -95,7 +99,7 @@ function lonely(values) {
   return found;
 }
 
-/** Shows the values under the pointer. */
+/** Creates the uPlot plugin that shows the values at the pointer's position. */
 function tip(format) {
   let box;
   return {

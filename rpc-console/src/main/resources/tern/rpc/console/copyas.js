@@ -1,8 +1,8 @@
-// One request as a command for curl or grpcurl, or as Java.
+// Converts a request to a curl command, a grpcurl command or Java code.
 import {print, Num} from './json.js';
 import {list, simple} from './parts.js';
 
-/** For a POSIX shell. Between single quotes only the quote itself has a meaning. */
+/** Quotes a string for a POSIX shell. Inside single quotes, only the single quote is special. */
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 const streams = (method) => method.type === 'CLIENT_STREAM' || method.type === 'BIDI_STREAM';
 const one = (method, value) => (value.length === 1 && list(method.parameters).length === 1 ? value[0] : value);
@@ -18,7 +18,7 @@ function headersOf({service, headers, timeoutMillis}) {
   return [...selected, ['tri-service-timeout', timeoutMillis], ...Object.entries(headers)];
 }
 
-/** Null if the method has no plain HTTP. */
+/** Returns a curl command; null if the method cannot be called over plain HTTP. */
 export function curl(call) {
   const {method, value, server} = call;
   const path = String(method.wire?.http || '').replace(/^[A-Z]+ /, '');
@@ -28,7 +28,7 @@ export function curl(call) {
   return `curl ${options.join(' ')} --json ${quoted(print(one(method, value), ''))} ${quoted(`${server?.tls ? 'https' : 'http'}://${address(server)}${path}`)}`;
 }
 
-/** It needs rpc.server.reflection=true. */
+/** Returns a grpcurl command. The command works only if the server has rpc.server.reflection=true. */
 export function grpcurl(call) {
   const {method, value, server} = call;
   const path = String(method.wire?.triple || '').replace(/^\//, '');

@@ -1,4 +1,5 @@
-// A form from the types of a method. It edits the same value as the JSON beside it: null, booleans, texts, Num, arrays and maps.
+// A form created from a method's types. The form and the JSON editor beside it edit the same value, which consists of
+// null, booleans, strings, Num objects, arrays and maps.
 import {html, useState} from './html.js';
 import {Invalid, Num, parse, print} from './json.js';
 import {list, simple} from './parts.js';
@@ -12,7 +13,7 @@ const PATTERNS = {
   time: [/^\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/, 'a time such as 14:30:00'],
   datetime: [/^[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?(\[[^\]]+\])?$/, 'a date and time such as 2026-11-24T14:30:00'],
   instant: [/^[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)(\[[^\]]+\])?$/, 'an instant such as 2026-11-24T13:30:00Z'],
-  duration: [/^[+-]?P(?=[\d+-]|T[\d+-])([+-]?\d+[YMWD])*(T([+-]?[\d.]+[HMS])*)?$|^-?\d+(\.\d+)?s$/, 'a duration such as PT1.5S'], // or of protobuf: 1.5s
+  duration: [/^[+-]?P(?=[\d+-]|T[\d+-])([+-]?\d+[YMWD])*(T([+-]?[\d.]+[HMS])*)?$|^-?\d+(\.\d+)?s$/, 'a duration such as PT1.5S'], // also matches protobuf's form, such as 1.5s
   bytes: [/^[A-Za-z0-9+/_-]*={0,2}$/, 'base64'],
   uuid: [/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'a UUID'],
 };
@@ -24,8 +25,8 @@ const PRIMITIVE = /^(boolean|byte|char|short|int|long|float|double)$/;
 const FILLED = ['string', 'boolean', 'integer', 'number', 'decimal', 'enum', 'list', 'map'];
 
 /**
- * A first value. What may be null begins as null if it has no obvious empty value. Types that contain themselves end with null,
- * and the reader expands them.
+ * Returns the initial value for a type. It is null if the value may be null and the type has no obvious empty
+ * value. If a type contains itself, the inner value is null until the user expands it.
  */
 export function initial(type, types, nullable = false, above = []) {
   if (nullable && !FILLED.includes(kindOf(type))) return null;
@@ -53,12 +54,12 @@ export function initial(type, types, nullable = false, above = []) {
   }
 }
 
-/** Fields of all arguments. */
+/** The form fields for all arguments of a method. */
 export function Arguments({parameters, types, value, change}) {
   return html`<div class="form">${parameters.map((p, i) => html`<${Field} key=${i} name=${p.name} type=${p.type} types=${types} nullable=${!PRIMITIVE.test(p.type?.java)} value=${value[i]} change=${(v) => change(value.with(i, v))} />`)}</div>`;
 }
 
-/** Messages of a stream of the caller. */
+/** The form fields for the messages of a request stream. */
 export function Messages({type, types, value, change}) {
   return html`<div class="form"><${Items} name="message" type=${type} types=${types} value=${value} change=${change} /></div>`;
 }
@@ -66,7 +67,7 @@ export function Messages({type, types, value, change}) {
 const textOf = (value) => (value instanceof Num || value instanceof Invalid ? value.text : typeof value === 'string' ? value : null);
 const javaOf = (type) => simple((type && type.java) || kindOf(type));
 
-// A member that is absent is shown like null. It stays absent until it is edited.
+// A form field for one value. A missing object member is shown like null, and stays missing until the user edits it.
 function Field({name, type, types, value, change, nullable = false}) {
   const kind = kindOf(type);
   const inner = kind === 'optional' ? type.of : type;
@@ -122,7 +123,7 @@ function Pairs({name, type, types, value, change}) {
     <button type="button" class="small" aria-label=${`Add to ${name}`} onClick=${add}>Add</button>`;
 }
 
-/** A value of an unknown type is JSON. */
+/** A form field in which the user writes JSON, for a value of unknown type. */
 function Free({name, type, value, change}) {
   const shown = value instanceof Invalid ? value.text : value === undefined ? '' : print(value, '');
   const edit = (text) => {
@@ -137,7 +138,7 @@ function Free({name, type, value, change}) {
 
 function Scalar({type, types, value, change, missing}) {
   const kind = kindOf(type);
-  const [large] = useState(() => kind === 'string' && /\n|.{80}/.test(textOf(value) || '')); // another element would lose the focus while typing
+  const [large] = useState(() => kind === 'string' && /\n|.{80}/.test(textOf(value) || '')); // decided once, because a change from input to textarea while the user types would lose the focus
   if (missing) return html`<input type="text" value="" placeholder="null" disabled />`;
   if (kind === 'boolean') return html`<span class="check"><input type="checkbox" checked=${value === true} onChange=${(e) => change(e.target.checked)} /> <span aria-hidden="true">${value === true ? 'true' : 'false'}</span></span>`;
   if (kind === 'enum') {

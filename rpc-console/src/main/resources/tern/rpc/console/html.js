@@ -1,5 +1,5 @@
-// Preact and htm as one import. All text of the server goes through these templates, which create text nodes and attributes
-// but never parse HTML.
+// Exports Preact and htm from one module. All text from the server is shown through these templates, which create
+// text nodes and attributes but never parse HTML.
 import {h, render, Fragment} from './preact.js';
 import htm from './htm.js';
 

@@ -1,5 +1,6 @@
-// JSON without loss. Numbers keep their text, because a long does not fit a number of JavaScript. Objects are maps, so that a
-// member may have any name. An error has a line and a column, which the parser of the browser does not tell.
+// Reads and writes JSON without losing information. Numbers are kept as text, because JavaScript's numbers cannot
+// represent every Java long. Objects become maps, so that a member may have any name. Errors contain a line and a
+// column, which the browser's own parser does not report.
 const MAX_DEPTH = 200;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const SPACE = /[ \t\r\n]*/y;
@@ -10,7 +11,10 @@ export class Num {
   }
 }
 
-/** A text of the form that does not fit its type. It is part of the value, so that the field keeps what was typed. */
+/**
+ * Text from a form field that is not valid for the field's type. It is stored in the edited value, so that the
+ * field keeps the text that the user typed.
+ */
 export class Invalid {
   constructor(text, why) {
     this.text = text;
@@ -112,7 +116,7 @@ export function parse(text) {
   return result;
 }
 
-/** Lists of short values and empty ones stay on one line. */
+/** Formats a value as JSON text. Empty lists and lists of short values are written on one line. */
 export function print(value, indent = '  ', outer = '') {
   if (value === null || typeof value === 'boolean') return String(value);
   if (value instanceof Num) return value.text;
@@ -129,10 +133,10 @@ export function print(value, indent = '  ', outer = '') {
   return `${open}\n${outer}${indent}${parts.join(`,\n${outer}${indent}`)}\n${outer}${close}`;
 }
 
-/** A value of the browser's own parser, such as an example of the server. */
+/** Converts a value that the browser's own parser has created, such as the server's example, to this module's form. */
 export const fromPlain = (plain) => parse(JSON.stringify(plain));
 
-/** The first text that does not fit its type, with its path; null if there is none. */
+/** Returns the first Invalid object inside a value, with its path; null if the value contains none. */
 export function firstInvalid(value, path = '') {
   if (value instanceof Invalid) return {path, why: value.why};
   const entries = Array.isArray(value) ? value.entries() : value instanceof Map ? value : [];

@@ -1,4 +1,4 @@
-// The one source of live data: one request a second, one at a time, and only while the page is visible.
+// Loads all live data: one request per second, one at a time, and only while the page is visible.
 import {useState, useEffect} from './html.js';
 import {get} from './api.js';
 
@@ -7,8 +7,10 @@ const TIMEOUT = 8000;
 const MAX_PAUSE = 5000;
 
 /**
- * data: the last answer of each resource; lost: null, or since when and why there is no connection; refused: why the server
- * answers with an error; ended: whether the login has ended.
+ * The loaded data and its state. data: the last answer for each resource; lost: the start and the reason of a lost
+ * connection, otherwise null; refused: the message of the server's error response, otherwise null; ended: whether
+ * the login has expired; paused: whether the user has stopped the updates; restartedAt: when the page noticed that
+ * another process answers; instance: the id of the process that answered last.
  */
 export const live = {data: {}, lost: null, refused: null, ended: false, paused: false, restartedAt: null, instance: null};
 
@@ -31,7 +33,7 @@ export function useLive() {
 
 export const changed = () => listeners.forEach((listener) => listener());
 
-/** The resource of the tab that is open. */
+/** Sets the resource that the open tab shows, and loads it if necessary. */
 export function want(resource) {
   if (wanted === resource && live.data[resource]) return;
   wanted = resource;
@@ -45,7 +47,7 @@ export function pause(paused) {
   if (!paused) soon(0);
 }
 
-/** Called when a call has failed: the process may be gone or replaced. */
+/** Loads data at once. Used after a failed call, because the process may have stopped or been replaced. */
 export const retrySoon = () => soon(0);
 
 export function tryAgain() {
@@ -61,8 +63,9 @@ function soon(millis) {
   if (!running && !live.paused && !live.ended && !document.hidden) timer = setTimeout(tick, millis);
 }
 
-// The state in the header comes from "now", so the other tabs ask for it in every fifth turn. The services are large and
-// change rarely: they are asked for in every tenth.
+// Returns the resource to load next. The header's state comes from the resource "now", so the other tabs load "now"
+// with every fifth request. The resource "services" is large and rarely changes, so it is loaded with every tenth
+// request.
 function next() {
   const t = turn++;
   if (!live.data[wanted]) return wanted;
@@ -80,7 +83,7 @@ async function tick() {
     failures++;
     if (e.status) {
       live.refused = e.message;
-      live.ended = e.status === 401 || e.status === 302; // each further request could open a login window of the browser
+      live.ended = e.status === 401 || e.status === 302; // the updates stop, because each further request could open the browser's login dialog
       live.lost = null;
     } else {
       live.lost = live.lost || {since: new Date(), why: e.name === 'TimeoutError' ? `No answer within ${TIMEOUT / 1000} s.` : e.message};
@@ -88,7 +91,7 @@ async function tick() {
   }
   running = false;
   changed();
-  // A tab that was opened meanwhile does not wait for its turn.
+  // If the user opened a tab during the request, the tab's resource is loaded at once.
   soon(failures ? Math.min(MAX_PAUSE, PAUSE * failures) : live.data[wanted] && live.data.now ? PAUSE : 0);
 }
 
@@ -98,7 +101,7 @@ function accept(resource, body) {
   live.refused = null;
   if (body.instance && live.instance && body.instance !== live.instance) {
     live.restartedAt = new Date();
-    live.data = {}; // of the process that is gone
+    live.data = {}; // discards the data of the previous process
   }
   live.instance = body.instance || live.instance;
   live.data[resource] = body;

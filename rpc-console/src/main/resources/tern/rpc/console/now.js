@@ -1,4 +1,4 @@
-// The first tab: is the target met at this moment, and if not, where to look.
+// The tab "Now": shows whether the service currently meets its latency target, and where to look if it does not.
 import {html, useMemo} from './html.js';
 import {Bars, Badge, Card, Empty, Scroll, Stat, count, list, millis, percent, percentIn, rate} from './parts.js';
 import {Chart} from './charts.js';
@@ -61,7 +61,7 @@ function Charts({points, target}) {
 }
 
 const axisMillis = (v) => (v >= 1000 ? `${+(v / 1000).toFixed(1)} s` : `${+v.toPrecision(3)} ms`);
-const positive = (v) => (v > 0 ? v : null); // a logarithmic axis has no zero
+const positive = (v) => (v > 0 ? v : null); // a logarithmic axis cannot show 0
 
 function columns(points, target) {
   const some = (p, value) => (p.calls > 0 ? value : null);

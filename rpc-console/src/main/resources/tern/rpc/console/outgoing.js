@@ -1,4 +1,4 @@
-// Whom this application calls, and who calls it.
+// The tab that shows the services that this application calls, and the callers of its own services.
 import {html} from './html.js';
 import {Badge, Card, Empty, Scroll, Time, count, list, moment, percent} from './parts.js';
 

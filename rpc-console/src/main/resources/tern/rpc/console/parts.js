@@ -1,4 +1,4 @@
-// Small parts that several tabs share.
+// Formatting functions and small components that several tabs share.
 import {html, useState, useEffect, useRef} from './html.js';
 
 export const DASH = '–';
@@ -7,7 +7,7 @@ const known = (number) => typeof number === 'number' && Number.isFinite(number);
 
 export const count = (number) => (known(number) ? whole.format(number) : DASH);
 
-/** Three digits are enough to compare; more would flicker. */
+/** Formats milliseconds with three significant digits. More digits would flicker with every update. */
 export function millis(number) {
   if (!known(number) || number < 0) return DASH;
   if (number >= 10_000) return `${(number / 1000).toFixed(1)} s`;
@@ -26,7 +26,7 @@ export function percent(share) {
   return `${of100 > 0 && of100 < 1 ? of100.toPrecision(1) : of100.toFixed(of100 < 10 && of100 % 1 > 0.05 ? 1 : 0)} %`;
 }
 
-/** Never rounds up to 100 %: one late call of many must show. */
+/** Formats a share as a percentage. Never rounds up to 100 %, so that a single slow call among many stays visible. */
 export function percentIn(share) {
   if (!known(share)) return DASH;
   if (share === 1) return '100 %';
@@ -56,10 +56,10 @@ export const Note = ({kind = 'info', children, ...rest}) => html`<p class="note 
 export const Card = ({title, extra, children, ...rest}) => html`<section class="card" ...${rest}><div class="card-head"><h2>${title}</h2>${extra}</div>${children}</section>`;
 export const Stat = ({name, value, hint, kind = ''}) => html`<div class="stat ${kind}"><dt>${name}</dt><dd>${value}${hint && html`<small>${hint}</small>`}</dd></div>`;
 export const Badge = ({kind = '', children}) => html`<span class="badge ${kind}">${children}</span>`;
-/** A region that scrolls sideways must be reachable by keyboard. */
+/** A region that scrolls horizontally. It can get the focus, so that it can be scrolled with the keyboard. */
 export const Scroll = ({label, children}) => html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>${children}</div>`;
 
-/** Figures by name as bars, the largest first. */
+/** Shows named counts as bars, the largest first. */
 export function Bars({figures, none, kind = ''}) {
   const rows = entries(figures).filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]);
   if (!rows.length) return html`<${Empty}>${none}<//>`;
@@ -70,15 +70,16 @@ const PHASES = ['queue', 'decode', 'own', 'jdbc-connection', 'sql', 'redis-conne
 const phaseClass = (phase) => `ph-${PHASES.includes(phase) ? phase : 'other'}`;
 
 /**
- * The phases of a call. Parallel work adds up to more than the time of the call, so the bar has the length of the larger one.
- * scale: the time that fills the width; target: a line at this time.
+ * Shows the phases of a call as one bar. The bar's length is the call's duration or the sum of its phases,
+ * whichever is longer, because phases that run in parallel can add up to more than the duration. scale: the time
+ * that fills the width; target: the time at which a line is drawn.
  */
 export function PhaseBar({phases, took, scale, target, legend = true}) {
   const shown = list(phases).map(({phase, millis: ms, count: n}) => ({phase: String(phase), ms: Number(ms) || 0, n})).filter((p) => p.ms > 0);
   const sum = shown.reduce((total, p) => total + p.ms, 0);
   const width = Math.max(scale || 0, sum, took || 0) || 1;
   const label = shown.length ? shown.map((p) => `${p.phase} ${millis(p.ms)}`).join(', ') : 'no phases known';
-  const room = 0.72 * Math.min(1280, window.innerWidth - 50); // about the pixels of the bar, which decide about its labels
+  const room = 0.72 * Math.min(1280, window.innerWidth - 50); // estimated width of the bar in pixels, which decides which labels fit
   const sorted = legend ? [...shown].sort((a, b) => b.ms - a.ms) : [];
   return html`<div class="phases">
     <div class="phase-bar" role="img" aria-label=${`Phases: ${label}`}>
@@ -96,7 +97,10 @@ export function Operations({operations}) {
     <tbody>${rows.map((o) => html`<tr><td class="code">${o.name}</td><td>${o.phase}</td><td class="num">${millis(o.millis)}</td><td class="num">${count(o.count)}</td></tr>`)}</tbody></table><//>`;
 }
 
-/** Copies without a secure context too: the console is often read over plain HTTP. */
+/**
+ * Copies text to the clipboard. Also works without a secure context, because the console is often used over plain
+ * HTTP.
+ */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -113,7 +117,7 @@ export async function copy(text) {
   }
 }
 
-/** text: what to copy, or a function that returns it, perhaps later. */
+/** A button that copies text. text: a string, or a function that returns a string or a promise of a string. */
 export function Copy({text, label = 'Copy', name}) {
   const [state, setState] = useState('');
   const timer = useRef(0);

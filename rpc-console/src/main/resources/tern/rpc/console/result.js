@@ -1,9 +1,10 @@
-// What came of a call: the code, whether the method was executed, the answers, headers and the time by phase.
+// Shows the result of a call: the status code, whether the method was executed, the answers, the headers and the time
+// by phase.
 import {html, useMemo, useState} from './html.js';
 import {parse, print} from './json.js';
 import {Badge, Copy, Note, Operations, PhaseBar, bytes, count, entries, list, millis} from './parts.js';
 
-const MAX_SHOWN = 100_000; // characters; more is shown on demand
+const MAX_SHOWN = 100_000; // characters; the rest of a longer answer is shown on request
 const MAX_PRETTY = 2_000_000;
 const EXECUTED = {YES: ['', 'executed'], NO: ['good', 'not executed'], MAYBE: ['warn', 'perhaps executed']};
 
@@ -31,7 +32,7 @@ function pretty(text) {
   try {
     return print(parse(text));
   } catch {
-    return text; // shown as it came
+    return text; // the answer is not valid JSON, so it is shown unchanged
   }
 }
 

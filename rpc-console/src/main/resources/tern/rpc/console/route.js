@@ -1,4 +1,5 @@
-// Every view has a link: #/tab/part/part?name=value. Each part is encoded, so a name may contain any character.
+// Every view has a link in the form #/tab/part/part?name=value. Each part is percent-encoded, so a service or method
+// name may contain any character.
 export function route() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   return {parts: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query)};
@@ -17,6 +18,6 @@ function decode(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // a broken link finds nothing, which the view says
+    return part; // the part is not valid percent-encoding; the view then reports that it finds nothing under this name
   }
 }

@@ -1,4 +1,5 @@
-// The exported services: a tree with a filter, and for each method its types, a form, JSON beside it, and the result.
+// The tab with the exported services: a tree with a filter, and for each method its types, a form, a JSON editor
+// beside the form, and the result.
 import {html, useEffect, useMemo, useRef, useState} from './html.js';
 import {post} from './api.js';
 import {curl, grpcurl, java} from './copyas.js';
@@ -10,9 +11,9 @@ import {Result} from './result.js';
 import {go, link} from './route.js';
 
 const SHAPES = {UNARY: 'one answer', SERVER_STREAM: 'stream of answers', CLIENT_STREAM: 'stream of messages', BIDI_STREAM: 'streams both ways'};
-const GRACE = 5000; // the server ends the call at its timeout; the page waits a little longer for the answer
+const GRACE = 5000; // milliseconds; the page waits this long for the answer after the timeout, at which the server ends the call
 const MAX_REQUEST = 1 << 20;
-const MANY = 12; // more services than this begin closed
+const MANY = 12; // if there are more services than this, their tree nodes are collapsed at first
 
 const idOf = (service, method) => [service.key, method.name, method.descriptor || ''];
 
@@ -39,7 +40,7 @@ function Tree({services, service, method}) {
     return {s, methods: s.key.toLowerCase().includes(wanted) ? all : all.filter((m) => m.name.toLowerCase().includes(wanted))};
   }).filter(({methods}) => methods.length > 0);
   const box = useRef(null);
-  // Down and up move through the list, as in a menu.
+  // The arrow keys Down and Up move the focus through the list, as in a menu.
   const move = (event) => {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (!step) return;
@@ -60,8 +61,8 @@ function Tree({services, service, method}) {
   </nav>`;
 }
 
-// What was typed, what runs and what came of it, for each method. It outlives the view: a call goes on while the reader
-// looks at another tab.
+// The state of each method: the user's input, the running call and the last result. This map is kept when the user
+// opens another tab, so that a running call continues.
 const sessions = new Map();
 const watchers = new Set();
 const redrawAll = () => watchers.forEach((redraw) => redraw());
@@ -91,7 +92,7 @@ function setValue(session, value) {
   session.error = null;
 }
 
-/** The JSON pane. Wrong JSON leaves the form as it is. */
+/** Sets the text of the JSON editor. If the text is not valid JSON, the form keeps its last value. */
 function setText(session, method, text) {
   session.text = text;
   session.error = null;
@@ -118,7 +119,7 @@ function headersOf(text) {
   return headers;
 }
 
-/** Why Send is disabled; empty if it is not. */
+/** Returns the reason why the Send button is disabled; empty if it is enabled. */
 function obstacle(session, method) {
   if (live.data.now && live.data.now.canCall === false) return live.data.now.cannotCallWhy || 'Calls from this page are switched off.';
   if (method.note) return method.note;
@@ -136,7 +137,10 @@ function obstacle(session, method) {
 
 const randomId = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('');
 
-/** Sends one request. Nothing here repeats it. The browser may, so the id lets the server refuse a second arrival. */
+/**
+ * Sends one request and never repeats it. The browser itself may send the request twice, so the request contains an
+ * id by which the server rejects the second copy.
+ */
 async function send(session, service, method) {
   if (session.running || obstacle(session, method)) return;
   const abort = new AbortController();
@@ -170,7 +174,8 @@ function failureOf(e, signal, session) {
   if (e.body?.repeated) return {code: 'LOST', executed: 'perhaps executed', why: 'The connection broke before the answer. The browser sent the request again, and the server refused to run it a second time. The answer of the first time is lost.'};
   if (e.body?.restarted) return {code: 'NOT SENT ON', executed: 'not executed', why: 'Another process than before answers: the application was restarted. Press Send if the call shall run there.'};
   if (!e.status) return {code: 'LOST', executed: 'perhaps executed', why: `${e.message} Whether the method ran is not known. The request is not sent again.`};
-  // Only the console itself answers with a version; a 502 of a proxy says nothing about the call.
+  // Only the console's own responses contain a version. After a 5xx response without a version, such as a proxy's
+  // 502, it is unknown whether the call was executed.
   return {code: `HTTP ${e.status}`, executed: e.status < 500 || e.body?.version === 1 ? 'not executed' : 'perhaps executed', why: e.message};
 }
 
@@ -191,7 +196,7 @@ function Method({service, method, types, services}) {
     event.preventDefault();
     send(session, service, method);
   };
-  // Enter alone in a field must not run a method, and a key that is held down must not run it again and again.
+  // Ctrl+Enter sends the call. Enter alone in a field does not, and a key that is held down sends only one call.
   const withKey = (event) => {
     if (event.key !== 'Enter') return;
     if ((event.ctrlKey || event.metaKey) && !event.repeat) submit(event);
@@ -288,10 +293,10 @@ function CopyAs({service, method, types, session}) {
   return html`<span class="muted">Copy as</span>${!sendsMessages(method) && method.wire?.http && html`<${Copy} label="curl" text=${as(curl)} />`}${method.wire?.triple && html`<${Copy} label="grpcurl" text=${as(grpcurl)} />`}<${Copy} label="Java" text=${as(java)} />`;
 }
 
-// The last requests are kept in this tab of the browser, and gone when it is closed.
+// The last requests are stored in this browser tab, and are deleted when the tab is closed.
 const HISTORY = 'tern-console-history';
 const MAX_HISTORY = 20;
-const MAX_KEPT = 50_000; // characters of one request
+const MAX_KEPT = 50_000; // maximum length in characters of a stored request
 
 function remembered() {
   try {
@@ -306,7 +311,7 @@ function remember(entry) {
   try {
     sessionStorage.setItem(HISTORY, JSON.stringify([kept, ...remembered()].slice(0, MAX_HISTORY)));
   } catch {
-    // Storage may be forbidden or full. The page works without the history.
+    // The browser's storage may be forbidden or full. The page then works without the history.
   }
 }
 

@@ -1,4 +1,5 @@
-// The last calls that took longer than the target, with their phases on one scale.
+// The tab with the last calls that took longer than the latency target. The phases of all calls are drawn on the same
+// scale.
 import {html, useState} from './html.js';
 import {Badge, Copy, Empty, Operations, PhaseBar, Time, list, millis, simple} from './parts.js';
 import {go} from './route.js';

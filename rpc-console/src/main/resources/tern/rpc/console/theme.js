@@ -1,4 +1,5 @@
-// Sets the chosen colours before the first paint. It is a classic script, because modules run after the paint.
+// Sets the chosen colour theme before the page is first painted. This is a classic script, because modules run after
+// the first paint.
 'use strict';
 try {
   const theme = localStorage.getItem('tern-console-theme');
@@ -6,5 +7,5 @@ try {
     document.documentElement.dataset.theme = theme;
   }
 } catch {
-  // Storage may be forbidden. The colours then follow the system.
+  // The browser may forbid storage. The colours then follow the operating system's theme.
 }

@@ -1,4 +1,4 @@
-// The diagnosis: why calls miss the target, and the property or the line to change.
+// The tab with the diagnosis: why calls miss the latency target, and which property or line of code to change.
 import {html} from './html.js';
 import {Badge, Card, Copy, Empty, Note, PhaseBar, Scroll, Stat, Time, count, entries, list, millis, moment, percent} from './parts.js';
 import {stateOf} from './now.js';
@@ -28,7 +28,7 @@ function first(report, why) {
   return String(why.text || '').split('\n')[0];
 }
 
-const ms = (value) => (value >= 0 ? millis(value) : 'unknown'); // -1 is unknown in this report
+const ms = (value) => (value >= 0 ? millis(value) : 'unknown'); // the report contains -1 for an unknown time
 
 const Miss = ({miss}) => html`<dl class="stats" aria-label="The miss">
   <${Stat} name="Since" value=${html`<${Time} at=${miss.since} />`} hint=${`${count(miss.seconds)} s`} />

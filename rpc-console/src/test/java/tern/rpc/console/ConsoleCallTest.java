@@ -20,7 +20,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.server.RpcServer;
 import tools.jackson.databind.JsonNode;
 
-/** Calls of all shapes, with good and bad arguments. */
+/** Tests unary and streaming calls of the console, with valid and invalid arguments. */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ConsoleCallTest {

@@ -27,7 +27,7 @@ import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
 import shop.ShopApplication;
 
-/** Who may see the console and call with it, on each kind of web server. */
+/** Tests who may view the console and make calls with it, on each kind of web server. */
 @Timeout(300)
 class ConsoleExposureTest {
 
@@ -250,14 +250,14 @@ class ConsoleExposureTest {
             assertThat(http.get(Consoles.PATH, CREDENTIALS).all("X-Content-Type-Options"))
                     .containsExactly("nosniff");
             assertThat(http.call(Consoles.PATH + "/call", CALL).status()).isBetween(401, 403);
-            // Spring Security asks for its own token against forged requests, too
+            // Spring Security refuses the request, because it lacks Spring Security's own CSRF token.
             assertThat(http.call(Consoles.PATH + "/call", CALL, CREDENTIALS).status())
                     .isBetween(401, 403);
             assertThat(there.getBean(ShopApplication.Sales.class).greeted).hasValue(0);
         }
     }
 
-    /** Leaves the protection against forged requests to the console. */
+    /** Disables Spring Security's CSRF protection for the console, which has its own. */
     @Configuration(proxyBeanMethods = false)
     static class OwnProtection {
 

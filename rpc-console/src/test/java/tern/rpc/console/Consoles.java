@@ -11,7 +11,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import shop.Shop;
 import shop.ShopApplication;
 
-/** Applications with the console. */
+/** Starts applications that contain the console, and creates the bodies of call requests. */
 final class Consoles {
 
     static final String PATH = "/actuator/rpc-console";
@@ -43,7 +43,7 @@ final class Consoles {
         return run(web, sources, all);
     }
 
-    /** Starts an application that Spring Security protects by its default rules. */
+    /** Starts an application that Spring Security protects with its default rules. */
     static ConfigurableApplicationContext startSecured(
             WebApplicationType web, List<Class<?>> sources, String... properties) {
         List<String> all =
@@ -69,12 +69,12 @@ final class Consoles {
                 .run(all.stream().map(property -> "--" + property).toArray(String[]::new));
     }
 
-    /** The body of a call. */
+    /** Returns the JSON body of a request that calls a method. */
     static String call(String method, String... messages) {
         return call(method, "", messages);
     }
 
-    /** @param more further members, each preceded by a comma */
+    /** @param more additional JSON members of the body, each preceded by a comma */
     static String call(String method, String more, String[] messages) {
         String quoted = Arrays.stream(messages)
                 .map(text -> '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"')

@@ -11,7 +11,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Texts that would be markup or script in a page. They stay data in JSON. */
+/** Tests with strings that would be markup or scripts in an HTML page. In the console's JSON they must remain data. */
 @Timeout(120)
 class ForeignTextTest {
 

@@ -11,7 +11,10 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 import shop.ShopApplication;
 
-/** Requests that a page of another site could make with a browser that has access. None may call a method. */
+/**
+ * Tests with requests that a page of another site could send through a browser that has access to the console. No
+ * such request may call a method.
+ */
 @Timeout(120)
 class ForgedRequestsTest {
 

@@ -12,7 +12,7 @@ import org.springframework.context.ApplicationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Sends requests byte by byte, because tests need headers that no client permits. */
+/** Sends HTTP requests over a plain socket, because the tests need headers that HTTP clients do not allow. */
 record Http(int port) {
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -56,7 +56,7 @@ record Http(int port) {
         return send("GET", path, "", headers);
     }
 
-    /** A call as the page makes it. */
+    /** Sends a POST request with the headers that the console's page sends. */
     Answer call(String path, String body, String... headers) {
         List<String> all = new ArrayList<>(List.of(
                 "X-Rpc-Console: 1",
@@ -67,7 +67,7 @@ record Http(int port) {
         return send("POST", path, body, all.toArray(String[]::new));
     }
 
-    /** The header Host is added unless one is given. */
+    /** Sends a request. Adds a {@code Host} header unless the given headers contain one. */
     Answer send(String method, String path, String body, String... headers) {
         StringBuilder head = new StringBuilder(method + " " + path + " HTTP/1.0\r\n");
         if (Arrays.stream(headers).noneMatch(line -> line.startsWith("Host:"))) {

@@ -27,7 +27,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
     private volatile boolean last;
-    // The failure of the previous attempt. Only the thread of the current attempt uses this field.
+    // The previous attempt's failure. Only the thread of the current attempt uses this field.
     private @Nullable RpcException before;
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
@@ -58,7 +58,9 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         try {
             endpoints.checkDeadline(call);
             chosen = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // a balancer or an endpoint source may also throw an exception
+        } catch (Throwable e) {
+            // The deadline has passed, no provider is known, or the balancer or the endpoint source has thrown an
+            // exception.
             done.completed(null, e);
             return;
         }
@@ -161,7 +163,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            // False if earlier calls already wait for the first bytes on the connection.
+            // Determines whether the error message says that there was no connection or that there was no answer.
             boolean isConnecting = target.connection().isConnecting();
             attempt.fail(TimeOuts.late(attempt, target.endpoint(), isConnecting));
         }

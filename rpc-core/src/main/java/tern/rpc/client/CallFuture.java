@@ -51,7 +51,8 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     }
 
     /**
-     * Cancels the call if it is still running. Called before the caller gets a failure, for example that of a filter.
+     * Cancels the call if it is still running. Called before the caller gets a failure, such as an exception that a
+     * filter threw.
      */
     void giveUp() {
         Runnable action = cancelAction;

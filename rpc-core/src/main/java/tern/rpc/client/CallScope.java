@@ -2,7 +2,7 @@ package tern.rpc.client;
 
 import java.util.concurrent.Executor;
 
-/** Runs the completion of one call, and lets its caller cancel the call once the filters have passed it on. */
+/** Runs the callbacks of one call. The caller can cancel the call after the filters have passed it on. */
 interface CallScope extends Executor {
 
     /**

@@ -3,7 +3,7 @@ package tern.rpc.client;
 import java.util.Objects;
 import tern.rpc.Invocation;
 
-/** Reads the headers of a call that restrict it to providers with a tag (docs/cluster.md). */
+/** Reads the headers that restrict a call to providers with a tag (docs/cluster.md). */
 final class CallTags {
 
     private static final String TAG = "dubbo.tag";
@@ -11,7 +11,7 @@ final class CallTags {
 
     private CallTags() {}
 
-    /** Returns the tag of the call; empty if the call has no tag. */
+    /** Returns the call's tag; empty if the call has no tag. */
     static String tag(Invocation call) {
         return call.metadata().isEmpty()
                 ? ""

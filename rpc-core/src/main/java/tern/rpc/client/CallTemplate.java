@@ -53,7 +53,10 @@ record CallTemplate(
         return new Invocation(service, method.descriptor(), arguments, metadata, deadline, runsOn, options);
     }
 
-    /** Passes the headers to their consumer. If the consumer throws an exception, the call fails. */
+    /**
+     * Passes the response headers to the consumer that the call options contain, if any. If the consumer throws an
+     * exception, the call fails.
+     */
     void showHeaders(Metadata headers) {
         Consumer<Metadata> consumer = options.responseHeaders();
         if (consumer != null) {
@@ -61,7 +64,10 @@ record CallTemplate(
         }
     }
 
-    /** Passes the trailers to their consumer. If the consumer throws an exception, the call fails. */
+    /**
+     * Passes the response trailers to the consumer that the call options contain, if any. If the consumer throws an
+     * exception, the call fails.
+     */
     void showTrailers(Metadata trailers) {
         Consumer<Metadata> consumer = options.responseTrailers();
         if (consumer != null) {
@@ -70,7 +76,7 @@ record CallTemplate(
     }
 
     /**
-     * Passes the trailers of a failure to their consumer.
+     * Passes a failure's trailers to the consumer that the call options contain, if any.
      *
      * @return the failure; if the consumer threw an exception, that exception with the failure suppressed
      */
@@ -96,8 +102,8 @@ record CallTemplate(
     }
 
     /**
-     * Replaces a checked exception that the method does not declare. A Java proxy would wrap it in an exception
-     * without a message.
+     * Replaces a checked exception that the method does not declare with an {@link RpcException}. Otherwise the
+     * Java proxy would wrap it in an exception without a message.
      */
     static Throwable declared(MethodDescriptor method, Throwable failure) {
         if (failure instanceof RuntimeException || failure instanceof Error || method.declares(failure)) {

@@ -38,8 +38,8 @@ final class EndpointInvoker implements AutoCloseable {
     private final ProviderWait wait;
 
     /**
-     * @param executor completes probes
-     * @param timer checks for providers on behalf of waiting calls
+     * @param executor runs the completions of probes
+     * @param timer runs the checks for providers on behalf of waiting calls
      */
     EndpointInvoker(
             ServiceKey service,
@@ -62,7 +62,7 @@ final class EndpointInvoker implements AutoCloseable {
         return cluster;
     }
 
-    /** Returns the texts about providers that cannot be reached. */
+    /** Returns the object that describes why providers cannot be reached. */
     ProviderFailures failures() {
         return failures;
     }
@@ -73,7 +73,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * The time limit for calls of the method: the limit that rules set, or otherwise the limit of the method itself.
+     * The time limit for calls of the method: the limit that rules set; if there is none, the method's own limit.
      * Rules do not affect streams.
      */
     @Nullable
@@ -190,8 +190,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Throws DEADLINE_EXCEEDED if the deadline of the call has passed, because its caller no longer waits for the
-     * answer.
+     * Throws DEADLINE_EXCEEDED if the call's deadline has passed, because the caller no longer waits for the answer.
      */
     void checkDeadline(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
@@ -202,12 +201,14 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call whose attempts the calling code makes itself. */
+    /** Counts a call towards the retry budget. The calling code makes the attempts of this call itself. */
     void begun() {
         retries.called();
     }
 
-    /** Sends the call. The executor of the call runs the completion. */
+    /**
+     * Sends the call and returns immediately. When the call has ended, the call's executor runs {@code done}.
+     */
     SentCall callAsync(ClientMethod method, Invocation call, PendingCall.Completion done) {
         retries.called();
         Hedging hedging = method.hedging();
@@ -222,9 +223,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Runs an attempt to the same provider on the executor of the call, after the time that the provider requested.
+     * Runs another attempt to the same provider: on the call's executor after the delay that the provider
+     * requested, or at once if it requested none.
      *
-     * @param failure the failure of the previous attempt
+     * @param failure the previous attempt's failure
      * @return false if the remaining time of the call is too short
      */
     boolean afterPushBack(RpcException failure, Invocation call, Runnable attempt) {
@@ -265,9 +267,10 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Whether another connection can accept the call. It may be the connection of another available provider. After
-     * UNAVAILABLE, it may also be that of a provider to which the client is connecting. If the connection of the
-     * attempt was lost, a new connection to the same provider is possible too, because it may be open before the
+     * Whether another connection can accept the call. This can be the connection of another available provider.
+     * After UNAVAILABLE, the connection of a provider to which the client is connecting is sufficient. If the
+     * attempt's connection
+     * was lost, a new connection to the same provider is possible too, because it may be open before the
      * caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
@@ -301,7 +304,8 @@ final class EndpointInvoker implements AutoCloseable {
         Target picked;
         try {
             picked = pick(method, call, besides);
-        } catch (Throwable e) { // a balancer or source may also throw; the first attempt continues
+        } catch (Throwable e) {
+            // The balancer or the endpoint source has thrown an exception; the first attempt continues.
             return null;
         }
         return picked == besides || !picked.isUsable() ? null : picked;

@@ -56,7 +56,7 @@ final class Fallback {
     /**
      * Answers a call on the current thread.
      *
-     * @throws Throwable the exception of the fallback, with the failure of the call as a suppressed exception
+     * @throws Throwable the exception that the fallback threw, with the call's failure as a suppressed exception
      */
     @Nullable
     Object value(Method method, Object[] arguments, Throwable failure) throws Throwable {

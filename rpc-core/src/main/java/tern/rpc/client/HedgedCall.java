@@ -14,7 +14,8 @@ import tern.rpc.transport.PendingCall;
 /**
  * A call of an idempotent method that is sent to a second provider if the first one takes unusually long. The first
  * answer is the result. The slower attempt is then cancelled, and its time until then is recorded for its provider.
- * The call fails only when no attempt can answer any more. A hedged call is not retried, and a retried call is not
+ * The call fails only when neither attempt can succeed any more. A hedged call is not retried, and a retried call
+ * is not
  * hedged. Thread-safe.
  */
 final class HedgedCall implements SentCall {
@@ -27,7 +28,7 @@ final class HedgedCall implements SentCall {
     private final NanoClock clock;
     private final AsyncCall first;
 
-    private @Nullable AsyncCall second; // this field and the next ones are guarded by this
+    private @Nullable AsyncCall second; // this field and the next four are guarded by this
     private @Nullable ScheduledFuture<?> planned;
     private @Nullable RpcException failed;
     private boolean over;
@@ -65,7 +66,9 @@ final class HedgedCall implements SentCall {
         AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
         synchronized (this) {
             if (other == null || isSettled()) {
-                hedging.giveBack(); // the first attempt may still be retried
+                // No second attempt is made, so the first attempt may be retried and the hedge is returned to the
+                // budget.
+                hedging.giveBack();
                 return;
             }
             second = extra;

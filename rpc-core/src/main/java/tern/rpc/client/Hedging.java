@@ -12,7 +12,7 @@ import tern.rpc.metrics.RecentPercentile;
 
 /**
  * Decides when a call of one idempotent method is sent to a second provider: when it has taken longer than 95 % of the
- * recent attempts and at least {@value #MIN_MILLIS} ms. At most 5 % of the calls of the service are hedged, and none
+ * recent attempts and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are hedged, and none
  * while more than half of the service's budget for retries is spent. Thread-safe.
  */
 final class Hedging {
@@ -22,7 +22,10 @@ final class Hedging {
     private static final double SHARE = 0.95;
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(MIN_MILLIS);
 
-    /** The budget for hedges of one service, and the number of its hedges. */
+    /**
+     * Limits and counts the hedges of one service. A hedge is the additional attempt that is sent to a second
+     * provider.
+     */
     static final class Budget {
 
         private final RetryPolicy retries;
@@ -34,7 +37,7 @@ final class Hedging {
             this.hedges = AttemptBudget.forHedges(clock);
         }
 
-        /** The number of hedges sent since the start of the client. */
+        /** The number of hedges sent since the client started. */
         long sent() {
             return sent.sum();
         }
@@ -54,7 +57,7 @@ final class Hedging {
      * Counts a call and schedules its hedge.
      *
      * @param runsOn runs the hedge, which includes encoding the request
-     * @return null if the usual duration of the method is not yet known
+     * @return the scheduled hedge; null if the method's usual duration is unknown
      */
     @Nullable
     ScheduledFuture<?> plan(Runnable hedge, Executor runsOn) {

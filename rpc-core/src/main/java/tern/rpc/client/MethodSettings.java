@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutFrom where the timeout was set, usually a property; error messages name it
  * @param waitForReady whether calls that find no provider wait for one until their deadline
  * @param hashKey the name of the argument whose value is the key for consistent hashing
- * @param hedged whether a slow call of an idempotent method is also sent to a second provider
+ * @param hedged whether a slow call of an idempotent method is sent to a second provider too
  */
 public record MethodSettings(
         @Nullable Duration timeout,
@@ -88,7 +88,7 @@ public record MethodSettings(
         return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
-    /** Sets where the timeout was set, unless this is already known. */
+    /** Returns a copy that records where the timeout was set, unless this object already contains this information. */
     MethodSettings from(String origin) {
         return timeout == null || timeoutFrom != null ? this : withTimeout(timeout, origin);
     }

@@ -17,7 +17,8 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
     private static final int MAX_ADDRESSES_NAMED = 5;
 
     /**
-     * Adds to the failure of the last attempt why no other provider accepted the call. The message then names up to
+     * Adds to the last attempt's failure the reason why no other provider accepted the call. The message then names
+     * up to
      * {@value #MAX_ADDRESSES_NAMED} further addresses.
      */
     RpcException explained(RpcException failure, Target used) {
@@ -54,7 +55,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
         return target.endpoint() + (reason.isEmpty() && since.isEmpty() ? "" : " (" + reason + since + ")");
     }
 
-    /** Each address with the reason why it cannot be reached, for error messages. */
+    /** Returns each address with the reason why it cannot be reached, for error messages. */
     String all() {
         List<Target> targets = cluster.targets();
         return targets.isEmpty()

@@ -31,7 +31,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
         return chosen == null ? method.waitForReady() : chosen;
     }
 
-    /** Whether the call must wait now, because no provider is available. */
+    /** Whether the call may wait for a provider and currently must wait, because no provider is available. */
     boolean isWaiting(ClientMethod method, Invocation call) {
         return isAllowed(method, call) && !canTake(call);
     }
@@ -43,7 +43,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
     /**
      * Blocks until a provider can take the call.
      *
-     * @throws RpcException if the deadline of the call passes before that, or if the thread is interrupted
+     * @throws RpcException if the call's deadline passes before that, or if the thread is interrupted
      */
     void await(Invocation call) {
         while (!canTake(call)) {
@@ -63,7 +63,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
      * passes.
      *
      * @param cancelled returns the failure of a cancelled call; null if the call is not cancelled
-     * @param next the continuation; like {@code failed}, it runs on the executor of the call
+     * @param next the continuation; like {@code failed}, it runs on the call's executor
      */
     void whenReady(
             Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
@@ -77,7 +77,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
                         () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
             }
         } catch (RejectedExecutionException e) {
-            next.run(); // the client is closed, so sending the call makes it fail
+            next.run(); // the client is closed; the call is sent without waiting, so that it fails at once
         }
     }
 

@@ -26,7 +26,8 @@ record PushBack(long nanos) {
             int millis = Integer.parseInt(text.trim());
             return millis < 0 ? STOP : new PushBack(TimeUnit.MILLISECONDS.toNanos(millis));
         } catch (NumberFormatException e) {
-            return STOP; // gRPC treats a value that is not a number like a negative number
+            // A value that is not a number forbids further attempts, like a negative number (gRPC, proposal A6).
+            return STOP;
         }
     }
 
@@ -34,7 +35,7 @@ record PushBack(long nanos) {
         return nanos < 0;
     }
 
-    /** Whether an attempt after the requested delay would still start before the deadline of the call. */
+    /** Whether an attempt after the requested delay would still start before the call's deadline. */
     boolean fitsInto(long remainingNanos) {
         return nanos < remainingNanos;
     }

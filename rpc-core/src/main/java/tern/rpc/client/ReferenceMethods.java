@@ -25,7 +25,7 @@ final class ReferenceMethods {
     private final Duration timeout;
     private final RpcMeters meters;
 
-    /** @param timeout the timeout of methods without a timeout of their own */
+    /** @param timeout the default timeout, for methods whose settings contain no timeout */
     ReferenceMethods(List<ClientFilter> filters, Duration timeout, RpcMeters meters) {
         this.filters = filters;
         this.timeout = timeout;
@@ -129,8 +129,8 @@ final class ReferenceMethods {
     }
 
     /**
-     * Returns the hedging of a method; null if its calls are not hedged. Throws an exception if hedging is enabled for
-     * this method in particular but the method is not idempotent, is one-way or is a stream.
+     * Returns the hedging of a method's calls; null if the calls are not hedged. Throws an exception if hedging is
+     * enabled specifically for this method, but the method is one-way, streaming or not idempotent.
      */
     private @Nullable Hedging hedging(
             MethodDescriptor descriptor, MethodSettings own, MethodSettings settings, ServiceAttempts attempts) {

@@ -35,7 +35,7 @@ final class RetryPolicy {
         budget.called();
     }
 
-    /** The total number of retries since the start of the client. */
+    /** The total number of retries since the client started. */
     long retries() {
         return retries.sum();
     }
@@ -48,7 +48,7 @@ final class RetryPolicy {
     /**
      * @param attempt the number of the failed attempt, starting from 1
      * @param elsewhere whether another provider or connection can accept the call
-     * @param ofProvider the budget of the provider that failed
+     * @param ofProvider the retry budget of the provider that failed
      */
     boolean again(
             ClientMethod method,

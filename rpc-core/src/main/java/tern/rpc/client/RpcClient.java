@@ -57,7 +57,7 @@ public final class RpcClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
     /**
      * The maximum number of callback threads. A callback that waits for another call blocks one of these threads;
-     * applications should compose stages instead.
+     * applications should avoid this by composing stages.
      */
     private static final int CALLBACK_THREADS = 200;
 
@@ -109,7 +109,7 @@ public final class RpcClient implements AutoCloseable {
         this.clock = builder.clock;
         this.callbacks = new WorkerPool(
                 CALLBACK_THREADS,
-                Integer.MAX_VALUE, // the queue is bounded by the calls in flight, which each connection limits
+                Integer.MAX_VALUE, // the queue needs no limit, because each connection limits the number of its calls
                 builder.keepAlive,
                 builder.threadFactory);
         this.timer = builder.timer != null
@@ -181,8 +181,8 @@ public final class RpcClient implements AutoCloseable {
     /**
      * A referenced service.
      *
-     * @param providers its current providers
-     * @param cluster the state of its provider list and of each provider
+     * @param providers the service's current providers
+     * @param cluster the state of the provider list and of each provider
      */
     public record Reference(ServiceKey service, List<Provider> providers, ClusterReport cluster) {
 
@@ -360,7 +360,8 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the token that the client sends with every call of a reference without its own token: as the attachment
+         * Sets the token that the client sends with every call, except calls of references that have their own
+         * token: as the attachment
          * {@code token} on dubbo, as {@code authorization: Bearer} on HTTP. By default, no token is sent. Use TLS,
          * because anyone who can read the bytes can read the token.
          *
@@ -389,8 +390,8 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the factory of the threads that decode the answers of asynchronous calls and run callbacks of the
-         * application. The default creates platform threads.
+         * Sets the factory of the threads that decode the answers of asynchronous calls and run application callbacks.
+         * The default creates platform threads.
          *
          * @param keepAlive the time after which an idle thread ends. Zero creates a thread for each task, which suits
          *     virtual threads

@@ -15,7 +15,7 @@ interface SentCall {
      */
     void expire();
 
-    /** The last address to which the call was sent, for error messages; null if it was not sent yet. */
+    /** The last address to which the call was sent, for error messages; null if the call has not been sent. */
     @Nullable
     Endpoint endpoint();
 }

@@ -25,7 +25,7 @@ record ServiceAttempts(RetryPolicy retries, Hedging.Budget hedges, LongAdder fal
         return made;
     }
 
-    /** Creates the hedging of one method. */
+    /** Creates the object that decides when the calls of one method are hedged. */
     Hedging hedging() {
         return newHedging.get();
     }

@@ -46,7 +46,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private final Set<Method> toldOfDefault = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param executor runs callbacks of the application for asynchronous calls
+     * @param executor runs application callbacks for asynchronous calls
      * @param fallback answers unary calls if no provider accepts them; null for none
      */
     ServiceProxy(
@@ -229,7 +229,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         ledger.endedElsewhere(Phase.RPC, took, method.places().at(future.endpoint()));
         method.meters().ended(cause, took);
         if (cause != null) {
-            future.giveUp(); // a filter may have failed after it passed the call on, so the call may still be running
+            future.giveUp(); // if a filter threw an exception after it passed the call on, the call is still running
             fail(method, declared, arguments, future, template.showTrailers(cause));
             return;
         }

@@ -16,14 +16,14 @@ import tern.rpc.transport.Token;
  * The settings of a reference: the service, its providers, and the limits of its calls.
  *
  * @param source finds the providers; closed with the client
- * @param protocol the protocol of the transport, such as {@code dubbo}
+ * @param protocol the transport's protocol, such as {@code dubbo}
  * @param connections the number of dedicated connections to each endpoint; 0 to share the connections of other
  *     references
  * @param check whether a provider must be reachable when the client starts
  * @param methods the settings by method name
- * @param cluster how to choose among the providers; null for the setting of the client
+ * @param cluster how to choose among the providers; null for the client's setting
  * @param tls keys and trusted certificates for these providers; null for those of the transport
- * @param token the token sent to these providers; null for the token of the client
+ * @param token the token sent to these providers; null for the client's token
  * @param fallback answers calls if no provider accepts them; null for none
  */
 public record ServiceReference<T>(
@@ -100,7 +100,7 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Sets the timeout of every method except streaming methods. The default is the timeout of the client. */
+        /** Sets the timeout of every method except streaming methods. The default is the client's timeout. */
         public Builder<T> timeout(Duration timeout) {
             return defaults(defaults.withTimeout(timeout));
         }
@@ -111,7 +111,7 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Sets the settings of all overloads of a method. The settings of the service apply where a value is null. */
+        /** Sets the settings of all overloads of a method. The service's settings apply where a value is null. */
         public Builder<T> method(String name, MethodSettings settings) {
             methods.put(name, settings);
             return this;
@@ -131,7 +131,7 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Sets how to choose among the providers. The default is the setting of the client. */
+        /** Sets how to choose among the providers. The default is the client's setting. */
         public Builder<T> cluster(ClusterSettings cluster) {
             this.cluster = cluster;
             return this;
@@ -144,15 +144,15 @@ public record ServiceReference<T>(
 
         /**
          * Sets the supplier of keys and trusted certificates for these providers. It is called for every new
-         * connection. Only references with the same supplier share connections. The default is the setting of the
-         * transport.
+         * connection. Only references with the same supplier share connections. The default is
+         * the transport's setting.
          */
         public Builder<T> tls(Supplier<Tls> tls) {
             this.tls = tls;
             return this;
         }
 
-        /** Sets the token sent to these providers. The default is the token of the client. */
+        /** Sets the token sent to these providers. The default is the client's token. */
         public Builder<T> token(Token shown) {
             this.token = shown;
             return this;

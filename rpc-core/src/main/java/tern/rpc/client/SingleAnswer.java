@@ -36,12 +36,12 @@ final class SingleAnswer implements StreamObserver<Object> {
 
     @Override
     public void onError(Throwable failure) {
-        // The call fails with the same exception.
+        // Does nothing, because the call itself fails with the same exception.
     }
 
     @Override
     public void onCompleted() {
-        // The call itself ends the stream.
+        // Does nothing, because the call itself reports the end of the stream.
     }
 
     /**

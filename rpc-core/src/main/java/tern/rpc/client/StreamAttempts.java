@@ -63,10 +63,10 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable ClientStream stream;
     private volatile boolean committed; // true once a request may have been sent or an answer has arrived
     private boolean requestsEnded;
-    private boolean plain; // whether the sender disabled compression although the call offers it
-    private int asked; // number of answers requested before the attempt is committed
+    private boolean plain; // whether the sender disabled compression although the call options enable it
+    private int asked; // number of answers requested while the call may still be sent to another endpoint
 
-    private int number; // number of the current attempt; only its thread uses this field and the next one
+    private int number; // number of the current attempt; only the attempt's thread uses this field and the next one
     private @Nullable Target used;
 
     StreamAttempts(ClientMethod method, SerialExecutor serial, Listener listener) {
@@ -85,7 +85,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** Sets the deadline of the call, which filters may have changed. */
+    /** Sets the call's deadline, which filters may have changed. */
     void expect(Deadline until) {
         deadline = until;
     }
@@ -116,7 +116,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         try {
             endpoints.checkDeadline(call);
             target = endpoints.pick(method, call, used);
-        } catch (Throwable e) { // a balancer or an endpoint source may also throw an exception
+        } catch (Throwable e) { // no provider is known, or the balancer or the endpoint source has thrown an exception
             end(null, e);
             return;
         }
@@ -162,7 +162,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
 
         /**
-         * Runs the completion of the pending call. Before that, it wakes a sender that may be blocked on the thread of
+         * Runs the pending call's completion. Before that, it wakes a sender that may be blocked on the thread of
          * the serial executor.
          */
         @Override
@@ -184,7 +184,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
         @Override
         public void ended() {
-            // the completion of the pending call reports the failure
+            // Does nothing, because the pending call's completion reports the end or the failure.
         }
 
         @Override
@@ -219,7 +219,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         boolean asTheyAre;
         synchronized (this) {
             if (attempt != opener || opener.completed.get()) {
-                return; // the attempt has failed in the meantime
+                return; // the attempt failed while its stream was being opened
             }
             stream = opened;
             messages = asked;

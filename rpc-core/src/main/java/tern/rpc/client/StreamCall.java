@@ -31,7 +31,7 @@ import tern.rpc.transport.Message;
 
 /**
  * One streaming call of the application, from its start to its end. Answers, the end and all other callbacks run on
- * one serial executor. Requests are sent on the threads of the application.
+ * one serial executor. Requests are sent on the application's threads.
  */
 final class StreamCall implements StreamAttempts.Listener {
 
@@ -53,8 +53,8 @@ final class StreamCall implements StreamAttempts.Listener {
     private boolean headersShown; // used only by the serial executor
 
     /**
-     * @param executor runs callbacks of the application and never rejects a task
-     * @param serving see {@link CallTemplate#invocation}
+     * @param executor runs the application's callbacks, and never rejects a task
+     * @param serving the call that the current thread serves, whose deadline limits the new call; null for none
      */
     StreamCall(
             CallTemplate template,
@@ -204,7 +204,7 @@ final class StreamCall implements StreamAttempts.Listener {
         long took = template.clock().nanoTime() - started;
         ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
         method.meters().ended(cause, took);
-        attempts.cancel(); // the filters may have completed their stage before the call ended
+        attempts.cancel(); // if the filters completed their stage early, the call is still running
         attempts.close();
         if (!answersTaken) {
             takeAnswers(arguments);

@@ -24,7 +24,7 @@ final class StreamProxy {
     private final CallTemplate template;
     private final Executor executor;
 
-    /** @param executor runs callbacks of the application and never rejects a task */
+    /** @param executor runs the application's callbacks, and never rejects a task */
     StreamProxy(CallTemplate template, Executor executor) {
         this.template = template;
         this.executor = executor;

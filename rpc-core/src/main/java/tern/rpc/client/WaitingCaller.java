@@ -16,7 +16,7 @@ import tern.rpc.endpoint.Endpoint;
 
 /**
  * A thread that blocks until a stage completes and meanwhile runs the tasks passed to {@link #execute}. With filters
- * around a blocking call, the thread of the caller therefore decodes the answer and completes the stages. Any thread
+ * around a blocking call, the caller's thread therefore decodes the answer and completes the stages. Any thread
  * may call {@link #execute}.
  */
 final class WaitingCaller implements CallScope {
@@ -50,7 +50,9 @@ final class WaitingCaller implements CallScope {
 
     @Override
     public void passedOn(SentCall call) {
-        passedOn = call; // only this thread can give up, and it is still making the call
+        // No check for a cancellation is necessary: only this thread cancels the call, and this thread is still
+        // sending it.
+        passedOn = call;
     }
 
     /** The provider of the last attempt; null if the call was not sent. */
@@ -79,7 +81,8 @@ final class WaitingCaller implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                sent.cancel(); // the call has ended, or it is still running because a filter failed
+                // Cancels a call that is still running because a filter failed or this thread was interrupted.
+                sent.cancel();
             }
             gone = true;
             handOver();
@@ -105,7 +108,8 @@ final class WaitingCaller implements CallScope {
             SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                sent.expire(); // ends the call itself, so that the filters get its failure before the caller does
+                // The call fails with a timeout, so that the filters get this failure before the caller does.
+                sent.expire();
                 continue;
             }
             if (left <= 0 && tasks.isEmpty()) {

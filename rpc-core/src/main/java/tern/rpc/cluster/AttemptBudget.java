@@ -17,7 +17,7 @@ public final class AttemptBudget {
     private final int perSecond;
     private final LongAdder calls = new LongAdder();
 
-    private long windowStart; // this field and the next ones are guarded by this
+    private long windowStart; // this field and the next two are guarded by this
     private long callsBefore;
     private long spent;
 
@@ -42,7 +42,7 @@ public final class AttemptBudget {
         return new AttemptBudget(clock, 0.05, 0);
     }
 
-    /** Counts a call, which increases the budget. */
+    /** Counts a call. Each call increases the budget. */
     public void called() {
         calls.increment();
     }
@@ -58,7 +58,7 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        double allowed = allowed(); // allowed() may start a new window
+        double allowed = allowed(); // called first, because it resets the field spent when a new window begins
         if (spent + 1 > allowed) {
             return false;
         }
@@ -73,7 +73,7 @@ public final class AttemptBudget {
 
     /** Whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        double allowed = allowed(); // allowed() may start a new window
+        double allowed = allowed(); // called first, because it resets the field spent when a new window begins
         return 2 * spent > allowed;
     }
 

@@ -18,7 +18,7 @@ final class ChangeLog {
     private static final int AT_ONCE = 4;
     private static final int SECONDS_BETWEEN = 15;
 
-    /** A change that is not logged yet. */
+    /** A change that has not been logged. */
     private record Change(Level level, Supplier<String> text) {}
 
     private final Logger log;
@@ -38,7 +38,7 @@ final class ChangeLog {
     }
 
     /**
-     * Logs a change, now or later.
+     * Logs a change, immediately or with a delay.
      *
      * @param text supplies the log line; called on any thread, and only if the line is written
      */

@@ -65,7 +65,7 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * @param service the name of the service in messages
-     * @param protocol the protocol of the reference; endpoints with another protocol are ignored
+     * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param timer runs short tasks
      * @param client a number that is different for each client
      */
@@ -121,7 +121,7 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Sets rules of the application, which take precedence over the rules of the source. */
+    /** Sets the application's rules, which take precedence over the source's rules. */
     public synchronized void rule(Rules current) {
         own = current;
         if (!closed) {
@@ -221,7 +221,7 @@ public final class Cluster implements AutoCloseable {
      */
     private List<Instance> ruled(List<Instance> instances) {
         if (rules == Rules.NONE) {
-            return instances; // the usual case, which avoids copying a long list
+            return instances; // the usual case: without rules, a long list need not be copied
         }
         List<Instance> enabled = new ArrayList<>();
         for (Instance instance : instances) {
@@ -255,7 +255,7 @@ public final class Cluster implements AutoCloseable {
                 && listed.stream()
                         .allMatch(instance -> isSpoken(instance)
                                 && instance.attributes().tags().isEmpty())) {
-            return subset.of(nearest(listed)); // the usual case, which avoids copying a long list
+            return subset.of(nearest(listed)); // the usual case: without tags and rules, a long list need not be copied
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
@@ -274,7 +274,10 @@ public final class Cluster implements AutoCloseable {
         return spoken.isEmpty() || spoken.equals(protocol);
     }
 
-    /** Returns the providers in the client's zone if they are enough for a subset, otherwise all providers. */
+    /**
+     * Returns the providers in the client's zone if they are enough for a subset. If they are not, returns all
+     * providers.
+     */
     private List<Instance> nearest(List<Instance> instances) {
         if (settings.zone().isEmpty() || settings.subset() == 0 || instances.size() <= settings.subset()) {
             return instances;
@@ -286,8 +289,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a provider that is no longer listed with weight 0, so that it gets calls only if no listed provider is
-     * available.
+     * Returns a copy of an unlisted provider. The copy has weight 0, so that it gets calls only if no listed
+     * provider is available.
      */
     private static Instance lastResort(Instance held) {
         return new Instance(held.endpoint(), held.attributes().withWeight(0));
@@ -314,9 +317,9 @@ public final class Cluster implements AutoCloseable {
      * that is being connected, or any other. In the last case, the call fails with the reason why the provider cannot
      * be reached.
      *
-     * @param method the name of the method
+     * @param method the method name
      * @param key the hash of the call's key; 0 if the call has no key
-     * @param tag the tag of the call; empty for the tag of the reference
+     * @param tag the call's tag; empty for the reference's tag
      * @param forceTag whether a call with a tag must not go to providers without a tag
      * @param excluded the provider of the previous attempt; null for none
      * @throws tern.rpc.RpcException UNAVAILABLE if no provider is known
@@ -372,7 +375,7 @@ public final class Cluster implements AutoCloseable {
      * Returns a slow or failing provider that should get a copy of an idempotent call; null if there is none. The
      * caller does not wait for the copy. Each provider is returned at most once per second.
      *
-     * @param tag the tag of the call; empty for the tag of the reference
+     * @param tag the call's tag; empty for the reference's tag
      */
     public @Nullable Target takeProbe(String method, String tag, boolean forceTag, long now) {
         if (!survey.hasSuspect()) {
@@ -439,8 +442,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a snapshot of the source's last list, of the providers that are no longer listed but still used, and of
-     * all connections.
+     * Returns a snapshot of the provider list, which includes providers that are no longer listed but still used,
+     * and of all connections.
      */
     public ClusterReport report(long now) {
         return ClusterReport.of(name(), list, routes.all(), now);
@@ -477,7 +480,8 @@ public final class Cluster implements AutoCloseable {
         }
         SharedSources.Subscription current = subscription;
         if (current != null) {
-            current.close(); // not closed under the lock, because a thread of the source may be waiting for the lock
+            // The source is closed outside the lock, because one of its threads may be waiting for the lock.
+            current.close();
         }
     }
 }

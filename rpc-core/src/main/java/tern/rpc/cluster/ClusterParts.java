@@ -35,7 +35,7 @@ public final class ClusterParts {
         this.pace = new Pace(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND, clock.nanoTime());
     }
 
-    /** The counts for all clusters of the client. */
+    /** The event counts of all clusters of the client. */
     public NodeCounts counts() {
         return counts;
     }
@@ -53,7 +53,7 @@ public final class ClusterParts {
      * Creates the cluster of a reference.
      *
      * @param service the name of the service in messages
-     * @param protocol the protocol of the reference; endpoints with another protocol are ignored
+     * @param protocol the reference's protocol; endpoints with another protocol are ignored
      */
     public Cluster cluster(
             String service, String protocol, EndpointSource source, Nodes nodes, ClusterSettings settings) {

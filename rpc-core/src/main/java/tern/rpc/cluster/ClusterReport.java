@@ -12,7 +12,7 @@ import tern.rpc.transport.ClientConnection;
 /**
  * A snapshot of the providers of a reference.
  *
- * @param source a description of the source of the list
+ * @param source the name of the source that reports the provider list
  * @param state whether the list is current
  * @param since the time at which the list entered this state
  * @param why the reason for the state; may be empty
@@ -35,7 +35,7 @@ public record ClusterReport(
 
     /** The state of the connection to a provider. */
     public enum Link {
-        /** The connection has not been opened yet, because connections are opened at a limited rate. */
+        /** The connection has not been opened, because connections are opened at a limited rate. */
         WAITING,
         CONNECTING,
         CONNECTED,
@@ -46,21 +46,21 @@ public record ClusterReport(
      * One provider.
      *
      * @param heard whether the connection is open and the provider has sent something on it; also true if the
-     *     connection is open but does not know this
+     *     connection is open but cannot tell whether the provider has sent something
      * @param lastFailure the reason why the provider is not connected; empty if it is connected
      * @param nextAttempt the time until the client next tries to connect on its own; null if no attempt is planned
      * @param held whether the source no longer lists the provider
      * @param known whether the provider has answered since it was connected
      * @param stalledFor how long the provider has sent nothing although calls wait; zero if it is not stalled
-     * @param cost the response time as a multiple of the usual response time
+     * @param cost the provider's response time as a multiple of the usual response time
      * @param score the number that load balancing compares; lower is better
      * @param inFlight the number of calls and streams that have not ended
-     * @param calls the number of calls and streams since the start of the client, of all references that use the
+     * @param calls the number of calls and streams since the client started, of all references that use the
      *     connection
      * @param shareOfLastMinute the provider's share of this reference's calls in the last minute, from 0 to 1
      * @param ejectedFor the remaining time of the ejection; zero if the provider is not ejected
      * @param ejectedWhy the reason for the last ejection; empty if the provider was never ejected
-     * @param ejections the number of ejections since the start of the client
+     * @param ejections the number of ejections since the client started
      */
     public record Provider(
             Endpoint endpoint,

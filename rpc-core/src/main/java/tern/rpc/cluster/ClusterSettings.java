@@ -6,7 +6,7 @@ import tern.rpc.endpoint.Balancer;
  * The settings by which a reference chooses among its providers.
  *
  * @param policy creates the balancer
- * @param zone the zone of the client, whose providers are preferred; empty for none
+ * @param zone the client's zone, whose providers are preferred; empty for none
  * @param tag the default tag of calls; empty for none
  * @param subset the maximum number of providers that the client connects to; 0 for all
  */

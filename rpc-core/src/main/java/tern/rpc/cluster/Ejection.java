@@ -30,11 +30,11 @@ public final class Ejection {
     private volatile long sinceNanos;
     private volatile String why = "";
     private volatile int failures; // number of consecutive failures; written under the lock on this object
-    private volatile int ejections; // ejections since the last success; written under the lock on this object
+    private volatile int ejections; // number of ejections since the last success; written under the lock on this object
     private long rateSinceNanos; // this field and the next two are guarded by this
     private long callsBefore;
     private int failuresInPeriod;
-    private long firstInARowNanos; // time of the first failure in a row; guarded by this
+    private long firstInARowNanos; // time of the first of the consecutive failures; guarded by this
     private long firstInPeriodNanos;
 
     /**
@@ -68,7 +68,7 @@ public final class Ejection {
         return why;
     }
 
-    /** The number of ejections since the start of the client. */
+    /** The number of ejections since the client started. */
     public long count() {
         return count.sum();
     }
@@ -78,7 +78,7 @@ public final class Ejection {
         return failures > 0 || isNow(now);
     }
 
-    /** Records that a call of the provider was answered. */
+    /** Records that the provider answered a call. */
     void answered(long now) {
         if (failures != 0 || ejections != 0) {
             forgive(now);

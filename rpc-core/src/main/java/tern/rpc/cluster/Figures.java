@@ -23,7 +23,7 @@ final class Figures {
         return tooManyEjected;
     }
 
-    /** Whether any provider has been usable for longer than the slow start. */
+    /** Whether any provider has been usable for longer than the slow start of 30 s. */
     boolean anyWarm() {
         return anyWarm;
     }

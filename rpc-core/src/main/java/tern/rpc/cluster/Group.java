@@ -8,8 +8,9 @@ import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Outcome;
 
 /**
- * The providers that calls with one tag may use. The providers in the client's zone are preferred. The other providers
- * are used too if too few providers in the zone are good, or if the chosen one is overloaded. Immutable except for its
+ * The providers that calls with one tag may use. The providers in the client's zone are preferred. Providers in
+ * other zones are used if too few providers in the zone are good, or if the chosen provider is overloaded.
+ * Immutable except for its
  * balancers.
  */
 final class Group {
@@ -20,7 +21,8 @@ final class Group {
     private static final double MIN_WEIGHT = 0.01;
 
     private final List<Target> targets;
-    private final Balancer first; // balancer for the client's zone; if there are no zones, for all providers
+    // Chooses among the providers in the client's zone; if there are no zones, among all providers.
+    private final Balancer first;
     private final @Nullable Balancer others;
 
     Group(List<Target> targets, ClusterSettings settings) {
@@ -67,7 +69,7 @@ final class Group {
         return isBetter ? farther : near;
     }
 
-    /** Records an attempt that has ended at a provider of this group. */
+    /** Records the end of an attempt at a provider of this group. */
     void ended(Candidate picked, Outcome outcome, long tookNanos) {
         first.ended(picked, outcome, tookNanos);
         if (others != null) {

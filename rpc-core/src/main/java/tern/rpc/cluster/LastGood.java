@@ -55,7 +55,10 @@ record LastGood(
         return new LastGood(next, instances, missing(held, instances), heldSinceNanos, false);
     }
 
-    /** Returns this list without those unlisted providers that no longer answer or whose time is over. */
+    /**
+     * Returns this list without the unlisted providers that no longer answer or that have stayed in use for the
+     * maximum time.
+     */
     LastGood later(Predicate<Endpoint> answers, long now) {
         if (held.isEmpty()) {
             return this;

@@ -13,7 +13,7 @@ final class LastMinute {
     private final int[] parts = new int[6]; // this field and the next three are guarded by this
     private int current;
     private long beginNanos;
-    private long callsBefore; // value of the counter at the start of the current interval
+    private long callsBefore; // value of the call counter at the start of the current interval of ten seconds
 
     LastMinute(long now) {
         this.beginNanos = now;

@@ -22,7 +22,8 @@ public final class Node {
     private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * Added to both response times before they are compared, so that short pauses of fast methods make no difference.
+     * The time added to the measured and to the usual response time before they are compared, so that short pauses
+     * of fast methods make no difference.
      */
     private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
 
@@ -56,13 +57,13 @@ public final class Node {
     /** A provider is stalled only if it is silent for at least this multiple of its usual response time. */
     private static final int SILENT_TIMES = 10;
 
-    /** Minimum time between two pings, because servers limit their number. */
+    /** Minimum time between two pings, because servers limit the rate of pings. */
     private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /** Minimum time between two attempts to connect that calls start. */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The end of a shorter outage is not logged, because its start was not logged either. */
+    /** The end of an outage that was shorter than this is not logged, because its start was not logged either. */
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final AtomicLongFieldUpdater<Node> PROBE =
@@ -76,10 +77,11 @@ public final class Node {
     private final AtomicInteger streams = new AtomicInteger();
     private final LongAdder calls = new LongAdder();
     private volatile boolean known; // whether the node has answered since it became usable
-    private volatile long signNanos; // time of the last answer; without one, the start of the first call in flight
+    // Time of the last sign of life; if there is none, the start of the first call in flight.
+    private volatile long signNanos;
     private volatile double cost = 1; // response time at costNanos, as a multiple of the usual response time
     private volatile long costNanos;
-    private volatile long usualNanos; // smoothed response time
+    private volatile long usualNanos; // the provider's smoothed response time in nanoseconds; 0 before the first answer
     private volatile int goodInARow;
 
     private volatile boolean silent;
@@ -94,7 +96,7 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // this field and the next two are guarded by this
-    private boolean wasOutOfReach; // whether an attempt to connect failed since the last loss or the creation
+    private boolean wasOutOfReach; // whether an attempt to connect has failed since the last loss or the creation
     private long lostNanos;
     private volatile long usableSinceNanos;
 
@@ -146,7 +148,7 @@ public final class Node {
         return current;
     }
 
-    /** The connection; null if it has not been opened yet. */
+    /** The connection; null if it has not been opened. */
     public @Nullable ClientConnection opened() {
         return connection;
     }
@@ -157,7 +159,7 @@ public final class Node {
         return current != null && current.isAvailable() && current.wasHeard();
     }
 
-    /** Whether the connection is being opened, or is open but its server has not sent anything yet. */
+    /** Whether the connection is being opened, or is open but its server has not sent anything. */
     public boolean isConnecting() {
         ClientConnection current = connection;
         return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));
@@ -244,7 +246,7 @@ public final class Node {
             }
             case FAILED -> failed(now);
             case CANCELLED -> {
-                // A cancellation does not depend on the provider.
+                // A cancelled call does not change the node's state, because the caller ended it.
             }
         }
     }
@@ -293,7 +295,7 @@ public final class Node {
 
     private void failed(long now) {
         if (!isUsable()) {
-            return; // a lost connection does not count: the node is reset when it is connected again
+            return; // failures of a lost connection are not counted: the node is reset when it is connected again
         }
         goodInARow = 0;
         int inARow = ejection.failed(calls.sum(), now);
@@ -408,7 +410,7 @@ public final class Node {
     // The following methods are called regularly by the survey of a cluster.
 
     /**
-     * Checks whether the node has become usable. A provider that is connected again may be another process, so its
+     * Checks whether the node has become usable. A reconnected provider may be a different process, so the node's
      * earlier state is discarded.
      */
     synchronized void look(long now) {

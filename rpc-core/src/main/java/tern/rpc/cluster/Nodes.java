@@ -37,7 +37,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // services of the references that use the node
-        int releases; // number of times that the last reference returned the node
+        int releases; // how often the node has become unused because its last reference returned it
 
         Shared(Node node) {
             this.node = node;
@@ -51,7 +51,7 @@ public final class Nodes {
     private final ScheduledExecutorService timer;
     private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // guarded by this
     private final Queue<Node> unopened = new ArrayDeque<>(); // guarded by this
-    private boolean opening; // whether the timer is scheduled to open nodes; guarded by this
+    private boolean opening; // whether a timer task that opens connections is scheduled; guarded by this
 
     /** @param connect opens a connection without blocking */
     Nodes(
@@ -174,7 +174,7 @@ public final class Nodes {
     private void schedule(Runnable task, long delay, TimeUnit unit) {
         try {
             timer.schedule(task, delay, unit);
-        } catch (RejectedExecutionException e) { // the client was closed, which closes all connections
+        } catch (RejectedExecutionException e) { // the client was closed, which also closes all connections
             return;
         }
     }

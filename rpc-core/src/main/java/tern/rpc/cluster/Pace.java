@@ -21,9 +21,9 @@ final class Pace {
     }
 
     /**
-     * Counts one event if it may happen now.
+     * Counts one event if the rate permits it at the given time.
      *
-     * @return false if the event must not happen now
+     * @return false if the rate does not permit the event
      */
     synchronized boolean take(long now) {
         tokens = Math.min(atOnce, tokens + (now - countedNanos) * perNano);

@@ -101,7 +101,7 @@ final class Routes {
     /**
      * Returns the providers for a call; null if there are none.
      *
-     * @param tag the tag of the call; empty for none
+     * @param tag the call's tag; empty for none
      * @param force whether a call with a tag must not go to providers without a tag
      */
     @Nullable

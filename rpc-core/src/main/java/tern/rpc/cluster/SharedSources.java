@@ -91,7 +91,8 @@ final class SharedSources {
             }
             byKey.remove(shared.source.key());
         }
-        shared.source.close(); // not closed under the lock, because a thread of the source may be waiting for the lock
+        // The source is closed outside the lock, because one of its threads may be waiting for the lock.
+        shared.source.close();
     }
 
     /** The number of sources in use. */

@@ -16,7 +16,7 @@ final class Survey {
 
     private static final long EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** The time until the next survey if some connected servers have not sent anything yet. */
+    /** The time until the next survey if some connected servers have not sent anything. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** Minimum time between two probes of one provider. */
@@ -60,7 +60,7 @@ final class Survey {
         this.lastCopyNanos = now - COPIES_NANOS;
     }
 
-    /** Whether the calling thread must run the survey now. Returns true to only one thread per period. */
+    /** Whether a survey is due, which the calling thread must then run. Returns true to only one thread per period. */
     boolean isDue(long now) {
         long next = nextNanos.get();
         return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);
@@ -120,7 +120,7 @@ final class Survey {
             boolean isLost = node.opened() != null && !node.isUsable() && !node.isConnecting();
             if (isLost && node.isAttemptDue(now)) {
                 if (!nodes.mayAttempt()) {
-                    return; // the next survey continues with this provider
+                    return; // no further attempt may start now; the next survey continues with this provider
                 }
                 node.attempted(now);
                 target.connection().connectSoon();

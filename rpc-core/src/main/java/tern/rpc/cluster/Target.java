@@ -19,7 +19,7 @@ public final class Target implements Candidate {
     private volatile boolean held;
     private boolean drains; // only one change of the provider list at a time uses this field
     private volatile long drainsSinceNanos; // meaningful only while the provider is draining
-    private volatile double relativeWeight = 1; // weight as a multiple of the mean weight
+    private volatile double relativeWeight = 1; // the provider's weight as a multiple of the mean weight
 
     Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes, long now) {
         this.node = node;

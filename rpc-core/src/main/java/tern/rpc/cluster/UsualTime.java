@@ -1,7 +1,8 @@
 package tern.rpc.cluster;
 
 /**
- * The usual response time of one method at all providers: an exponential mean over about 64 calls. A single slow call
+ * The usual response time of one method at all providers: an exponential moving average over about 64 calls. A
+ * single slow call
  * counts as at most three times the mean. Thread-safe; updates may get lost.
  */
 public final class UsualTime {

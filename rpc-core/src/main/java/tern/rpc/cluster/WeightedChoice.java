@@ -75,7 +75,7 @@ final class WeightedChoice {
             int rest = large[--larges];
             set(rest, 1, rest);
         }
-        while (smalls > 0) { // columns left over because of rounding
+        while (smalls > 0) { // because of rounding, columns may be left over, which need no alias
             int rest = small[--smalls];
             set(rest, 1, rest);
         }

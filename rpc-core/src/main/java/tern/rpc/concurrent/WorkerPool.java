@@ -36,7 +36,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private final AtomicInteger admitted = new AtomicInteger(); // number of queued and running tasks
     private final AtomicInteger threads = new AtomicInteger();
     private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean waking = new AtomicBoolean(); // true while a woken worker is not running yet
+    private final AtomicBoolean waking = new AtomicBoolean(); // true from the wake-up of a worker until the worker runs
     private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>(); // top of the stack of idle workers
     private volatile boolean failing; // true after an attempt to create a thread failed
     private volatile boolean closed;
@@ -114,7 +114,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void add(Runnable task) {
         try {
             queue.add(task);
-        } catch (Throwable e) { // memory is exhausted, and the task was not added
+        } catch (Throwable e) { // the task could not be added to the queue, because memory is exhausted
             admitted.decrementAndGet();
             throw e;
         }
@@ -173,7 +173,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 waking.set(false);
                 runQueued();
             }
-        } finally { // this must run even if memory is exhausted; otherwise the pool would lose a thread permanently
+        } finally {
+            // The thread count must be decreased even if memory is exhausted, or the pool would lose a thread
+            // permanently.
             alive.remove(self);
             threads.decrementAndGet();
             if (!queue.isEmpty()) {

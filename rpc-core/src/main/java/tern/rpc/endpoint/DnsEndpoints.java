@@ -107,7 +107,7 @@ public final class DnsEndpoints implements EndpointSource {
                 if (failedFirst(i)) {
                     LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
                 }
-            } catch (RuntimeException e) { // not rethrown, because an exception would stop the scheduled lookups
+            } catch (RuntimeException e) { // the exception is not rethrown, because it would stop the scheduled lookups
                 failed.add(host);
                 if (failedFirst(i)) {
                     LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(i), e);

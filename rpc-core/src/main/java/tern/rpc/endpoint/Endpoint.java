@@ -6,7 +6,7 @@ package tern.rpc.endpoint;
  *
  * @param host a name or an IP address; an IPv6 address has no brackets
  * @param name the name that the provider's certificate must contain: the name that was looked up, or the host itself
- * @param protocol the protocol of the transport, such as {@code tri}; empty for the protocol of the reference
+ * @param protocol the transport's protocol, such as {@code tri}; empty for the reference's protocol
  */
 public record Endpoint(String host, int port, String name, String protocol) {
 

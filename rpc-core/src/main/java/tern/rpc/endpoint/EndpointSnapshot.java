@@ -13,9 +13,9 @@ import java.util.List;
  */
 public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why, Rules rules) {
 
-    /** The reliability of a list of providers. */
+    /** Whether a list of providers is current. */
     public enum State {
-        /** The source has not reported anything yet. The list is empty. */
+        /** The source has not reported anything. The list is empty. */
         UNKNOWN,
         /** The list is current and contains at least one provider. */
         FRESH,
@@ -41,7 +41,7 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         }
     }
 
-    /** Returns the snapshot of a source that has not reported anything yet. */
+    /** Returns the snapshot of a source that has not reported anything. */
     public static EndpointSnapshot unknown(Instant since, String why) {
         return new EndpointSnapshot(State.UNKNOWN, List.of(), since, why);
     }

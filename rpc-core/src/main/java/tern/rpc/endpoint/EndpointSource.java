@@ -17,7 +17,8 @@ public interface EndpointSource extends AutoCloseable {
 
     /**
      * Starts to watch for changes. Called once. The source passes a complete snapshot to the listener at every change.
-     * It may do so during this call, but only if it need not wait for the list. The source may call the listener on
+     * The source may pass the first snapshot during this call, but only if it need not wait for the list. The
+     * source may call the listener on
      * any thread, but must pass one snapshot at a time and in the order of the changes. The listener returns quickly.
      * The client accepts repeated snapshots, but a source should avoid them.
      *

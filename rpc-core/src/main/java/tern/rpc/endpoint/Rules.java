@@ -48,7 +48,7 @@ public interface Rules {
     /**
      * Returns the providers that may accept a call.
      *
-     * @param method the name of the method; may be empty if {@link #isByMethod} returns false
+     * @param method the method name; may be empty if {@link #isByMethod} returns false
      * @return the given list if no rule applies; an empty list if rules exclude all providers
      */
     default List<Instance> route(String method, List<Instance> providers) {

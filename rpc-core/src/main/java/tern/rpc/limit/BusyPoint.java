@@ -4,14 +4,17 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Limit.Window;
 
 /**
- * Finds the number of admitted calls that keeps a server busy. Any further calls would only wait. If one tenant floods
- * the server, the calls of other tenants would wait too.
+ * Finds the number of admitted calls that keeps a server busy. Any further calls would only wait. A tenant floods
+ * the server if it sends most of the calls ({@link FairShares}); it then gets only this number of calls, because
+ * otherwise the calls of other tenants would wait too. A window is one measurement period of the {@link Limiter}.
  *
  * <p>By Little's law, if x calls per second each take the time u without waiting, then x * u calls are in progress. A
  * quarter more keeps the server busy while calls change threads. The throughput x is measured. The usual time u was
- * learned before the flood and may no longer be right. If u is too short, too few calls are admitted, the throughput x
+ * learned before the tenant began to flood the server and may no longer be right. If u is too short, too few calls
+ * are admitted, the throughput x
  * drops, and the product x * u drops further. If u is too long, calls wait for each other, and no shorter time is ever
- * measured. Therefore every eighth window tries another number of calls: alternately twice as many and half as many.
+ * measured. Therefore every eighth window tries another number of admitted calls: alternately twice as many and
+ * half as many.
  * If calls have become slower, the next window tries twice as many at once:
  * <ul>
  * <li>If twice as many calls raise the throughput by two fifths or more, too few calls were admitted. Their mean time
@@ -28,7 +31,8 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * The throughput has improved if it rises by this factor. The factor is about halfway between no gain and twice
+     * The throughput has improved if doubling the admitted calls raises it by this factor. The factor is about
+     * halfway between no gain and twice
      * the throughput. Its distance from both exceeds the measurement error of a window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
@@ -52,11 +56,11 @@ final class BusyPoint {
 
     private final int least;
     private double calls;
-    private Step step = Step.NONE; // the step that the current window tries
-    private @Nullable Window before; // the window before the current step; null if there is no step
-    private Step last = Step.FEWER; // the last step that was tried
+    private Step step = Step.NONE; // the change of the call count that the current window tries
+    private @Nullable Window before; // the measurements before the current step; null if there is no step
+    private Step last = Step.FEWER; // the last change of the call count that was tried
     private int held; // number of consecutive windows without a step
-    private double heldNanos; // mean time of calls in the first window without a step; 0 if unknown
+    private double heldNanos; // mean call duration in the first of these windows without a step; 0 if unknown
 
     /** @param least the smallest number of calls to admit */
     BusyPoint(int least) {
@@ -69,9 +73,9 @@ final class BusyPoint {
     }
 
     /**
-     * Evaluates a window without a flood.
+     * Computes {@link #calls} from a window in which no tenant flooded the server.
      *
-     * @param usualNanos the duration of calls that do not wait; 0 if unknown
+     * @param usualNanos the usual duration of a call that does not wait for other calls; 0 if unknown
      */
     void seenUnflooded(Window seen, double usualNanos) {
         step = Step.NONE;
@@ -82,9 +86,10 @@ final class BusyPoint {
     }
 
     /**
-     * Evaluates a window in which a flooding tenant was limited to {@link #calls}.
+     * Computes {@link #calls} from a window in which a flooding tenant was limited to the previous value of {@link
+     * #calls}.
      *
-     * @param usualNanos the assumed duration of calls that do not wait; not 0
+     * @param usualNanos the assumed duration of a call that does not wait for other calls; not 0
      * @return the new assumed duration
      */
     double seenFlooded(Window seen, double usualNanos) {
@@ -100,9 +105,9 @@ final class BusyPoint {
     }
 
     /**
-     * Judges the step that the window tried.
+     * Decides from the throughput whether the step that the window tried was right.
      *
-     * @return the step if it was right and should be repeated; otherwise NONE
+     * @return the step if it was right and should be repeated; NONE if it was wrong or there was no step
      */
     private Step judge(Window seen) {
         Window compared = before;

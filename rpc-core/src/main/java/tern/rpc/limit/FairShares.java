@@ -9,7 +9,8 @@ import tern.rpc.NanoClock;
  * Decides which tenant must wait if the free permits of a {@link Limiter} are not enough for all tenants. It handles
  * only calls that find few free permits.
  *
- * <p>A tenant floods if it sent more than two thirds of these calls in a window. The calls of a flooding tenant must
+ * <p>A tenant floods the server if it sent more than two thirds of these calls in one measurement window of the
+ * limiter. The calls of a flooding tenant must
  * wait, unless it holds less than a sixteenth of all permits in use. The calls of all other tenants are admitted, even
  * beyond the limit. A majority vote in constant space finds the flooding tenant (R. Boyer, J Moore, 1981).
  *
@@ -33,12 +34,15 @@ final class FairShares {
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
-    /** A flooding tenant need not wait if it has less than one in this number of all admitted calls. */
+    /**
+     * A flooding tenant need not wait if its admitted calls are fewer than all admitted calls divided by this
+     * number.
+     */
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;
 
-    private volatile @Nullable Share other; // the last tenant whose call did not have to wait
+    private volatile @Nullable Share other; // the last tenant that did not have to yield to other tenants
     private volatile long othersUntil;
 
     private volatile @Nullable Share flooding;
@@ -50,7 +54,7 @@ final class FairShares {
         this.othersUntil = clock.nanoTime();
     }
 
-    /** Votes for the tenant of a call that found few free permits. */
+    /** Counts a call that found few free permits as a vote for its tenant in the majority vote. */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
         if (share == candidate) {
@@ -63,7 +67,10 @@ final class FairShares {
         }
     }
 
-    /** Ends a window. The tenant that flooded in this window is limited from now on. */
+    /**
+     * Called at the end of a measurement window. A tenant that flooded the server in this window is limited during
+     * the next window.
+     */
     void windowEnds() {
         int all = calls.getAndSet(0);
         int surplus = votes.getAndSet(0);

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * the throughput, the other uses the highest number of concurrent calls. While the load grows, the first gradient lags
  * behind for calls that wait for each other, and the second for independent calls.
  *
- * <p>The limit changes once per window:
+ * <p>The limit changes once per measurement window of the {@link Limiter}:
  * <ul>
  * <li>There is no queue: the limit restricts no call. The mean time t is learned as the usual time u, and the limit
  * doubles.
@@ -75,11 +75,11 @@ public final class GradientLimit implements Limit {
 
     private static final double MAX_STEP_DOWN = 0.5;
 
-    /** The smallest factor by which one step may shrink the limit after a step down that was right. */
+    /** After a step down that was right, the next step down multiplies the limit by at least this factor. */
     private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /**
-     * The largest factor by which one step down shrinks the limit. The effect of a smaller step could not be
+     * A step down multiplies the limit by at most this factor. The effect of a smaller step could not be
      * distinguished from noise in the next window.
      */
     private static final double MIN_STEP_DOWN = 0.7;
@@ -102,11 +102,12 @@ public final class GradientLimit implements Limit {
      */
     private static final int MIN_ENOUGH = 4;
 
-    /** The limit is not raised if less than this share of it is used. */
+    /** The limit is not raised if the calls use less than this fraction of the limit. */
     private static final double REACHED = 0.5;
 
     /**
-     * While one tenant floods, the limit is at least this multiple of the number of calls that keeps the server busy.
+     * While one tenant floods the server with calls, the limit is at least this multiple of the number of calls
+     * that keeps the server busy.
      */
     private static final int OTHERS_TOO = 2;
 
@@ -124,8 +125,8 @@ public final class GradientLimit implements Limit {
     private @Nullable Trial trial;
     private boolean dependent; // whether the last step down showed that calls wait for each other
     private int independent; // number of consecutive trials that showed independent calls
-    private int held; // number of windows for which the limit has been held
-    private double heldNanos; // mean duration of calls in the first of these windows; 0 if there is none
+    private int held; // number of windows for which the limit has been held constant
+    private double heldNanos; // mean call duration in the first window with the constant limit; 0 if unknown
 
     /**
      * @param least the lowest limit; calls are never refused below this number
@@ -152,7 +153,7 @@ public final class GradientLimit implements Limit {
         return "adaptive, " + least + " to " + most;
     }
 
-    /** The usual time of a call in nanoseconds; 0 if it is not known yet. */
+    /** The usual time of a call in nanoseconds; 0 if it is unknown. */
     double usualNanos() {
         return usualNanos;
     }
@@ -216,8 +217,8 @@ public final class GradientLimit implements Limit {
     }
 
     /**
-     * Keeps the limit. A lower limit would not help, and with a higher limit more calls would only wait. The limit is
-     * tried again when the mean time of calls changes, or after twenty windows.
+     * Keeps the limit. A lower limit would not help, and with a higher limit more calls would only wait. A higher
+     * limit is tried when the mean time of calls changes, or after twenty windows.
      */
     private void hold(Window seen, double inside) {
         double known = heldNanos;

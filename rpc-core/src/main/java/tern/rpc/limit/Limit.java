@@ -10,7 +10,7 @@ public interface Limit {
     int first();
 
     /**
-     * Computes the next limit at the end of a window.
+     * Computes the next limit at the end of a measurement window.
      *
      * @return the new limit; 1 or more
      */
@@ -26,7 +26,7 @@ public interface Limit {
     String describe();
 
     /**
-     * The measurements of a limiter in one window.
+     * A measurement window: what the limiter measured while the limit was constant.
      *
      * @param ended the number of calls that were admitted and ended in this window; 0 if calls were refused for a long
      *     time and none ended
@@ -34,7 +34,7 @@ public interface Limit {
      * @param perSecond the rate of all calls that ended, including those that were admitted before the window
      * @param inside the highest number of concurrent calls, at most the limit
      * @param queue whether more calls arrived than could be served, during the whole window
-     * @param flooded whether one tenant sent most calls and was limited while the other tenants left permits free
+     * @param flooded whether one tenant sent most calls and was limited, although the other tenants left permits free
      */
     record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue, boolean flooded) {}
 }

@@ -11,8 +11,9 @@ import tern.rpc.NanoClock;
  * Admits a limited number of concurrent calls, and measures them for its {@link Limit}. Each admitted call holds a
  * permit until it leaves. Entering and leaving cost a few atomic operations each and allocate no memory.
  *
- * <p>A window begins when most calls that entered under an earlier limit have left, because an immediate measurement
- * would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and twenty calls,
+ * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an
+ * immediate measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after
+ * 1.5 s and twenty calls,
  * whichever comes first. It lasts at least as long as a call takes on average, because calls that came together leave
  * together.
  *
@@ -23,7 +24,7 @@ import tern.rpc.NanoClock;
  * limit. A flooding tenant gets the number of permits that keeps the server busy ({@link Limit#enough}), minus the
  * permits that other tenants hold.
  *
- * <p>Calls that continue without a thread keep their permits but do not count for the queue.
+ * <p>Calls that continue without a thread keep their permits, but other calls need not wait for them.
  *
  * <p>Thread-safe.
  */
@@ -64,15 +65,16 @@ public final class Limiter {
     private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
-    private volatile int askedFrom; // the shares of tenants are checked while more calls than this are admitted
-    private volatile int beyond; // calls of small tenants are admitted up to this number of calls
+    // If at least this many calls are admitted, the admission of a new call depends on its tenant's share.
+    private volatile int askedFrom;
+    private volatile int beyond; // calls of tenants with few calls are admitted up to this total number of calls
     private volatile int sparseBelow;
     private volatile boolean overloaded; // whether calls queued in the last window
 
     // The current window. Because of races between its end and leaving calls, a few calls may be miscounted.
-    private final AtomicBoolean turning = new AtomicBoolean(); // held while the limit changes or a phase ends
+    private final AtomicBoolean turning = new AtomicBoolean(); // true while a thread changes the limit or ends a phase
 
-    // Number of calls from earlier windows that have not left yet.
+    // Number of calls from earlier windows that have not left.
     private final AtomicInteger before = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
@@ -126,10 +128,10 @@ public final class Limiter {
     }
 
     /**
-     * Admits or refuses a call. Every admitted call must leave exactly once.
+     * Admits or refuses a call. For every admitted call, {@link #leave} or {@link #leaveUnserved} must be called once.
      *
      * @param share the share of the call's tenant; null if tenants do not matter
-     * @return null if the call is admitted, otherwise the reason for the refusal
+     * @return the reason for the refusal; null if the call is admitted
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {
         int met = inside.getAndIncrement();
@@ -231,7 +233,7 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // comes first, so that no tenant seems to have more calls than all tenants together
+            share.left(); // called first, so that no tenant seems to have more calls than all tenants together
         }
         inside.decrementAndGet();
     }

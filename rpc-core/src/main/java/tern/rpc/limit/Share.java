@@ -21,9 +21,9 @@ public final class Share {
 
     private final Object tenant;
     private final @Nullable Share whole;
-    private volatile int held; // changed by HELD
-    private volatile int elsewhere; // changed by ELSEWHERE
-    private volatile int streaming; // changed by STREAMING
+    private volatile int held; // changed only through HELD
+    private volatile int elsewhere; // changed only through ELSEWHERE
+    private volatile int streaming; // changed only through STREAMING
 
     /** @param tenant identifies the tenant; its {@code toString} names the tenant in refusals, logs and meters */
     public Share(Object tenant) {
@@ -31,14 +31,15 @@ public final class Share {
     }
 
     /**
-     * @param whole the tenant to which this tenant belongs and which counts the calls of all its parts; null for none
+     * @param whole the larger tenant of which this tenant is a part, such as the address of a connection. It counts
+     *     the calls of all its parts. Null for none
      */
     public Share(Object tenant, @Nullable Share whole) {
         this.tenant = tenant;
         this.whole = whole;
     }
 
-    /** The name of the tenant. It is escaped, because it may come from a certificate of the client. */
+    /** The name of the tenant. It is escaped, because it may come from a client's certificate. */
     public String tenant() {
         return PeerText.name(tenant.toString());
     }

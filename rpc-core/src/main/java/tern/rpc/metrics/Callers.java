@@ -19,8 +19,9 @@ import tern.rpc.ServerContext;
 
 /**
  * The number of served calls by caller: by the principal that an authorizer returned, else by the certificate, else by
- * the IP address. Counts at most {@value #MAX_CALLERS} callers by name; the others share one count. A caller without
- * calls for ten minutes makes room for a new one. A call costs one lookup and one counter, and allocates nothing.
+ * the IP address. Counts at most {@value #MAX_CALLERS} callers individually; all others share one count. When a new
+ * caller exceeds this limit, callers that have made no call for ten minutes are removed. A call costs one lookup
+ * and one counter, and allocates nothing.
  * Thread-safe.
  */
 public final class Callers {
@@ -31,31 +32,31 @@ public final class Callers {
     private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final String HERE = "this process";
 
-    // The key is a name of a principal, or an address. Texts are created for reports only.
+    // The key is a principal's name or an address. Strings are created only for reports.
     private final ConcurrentMap<Object, Count> known = new ConcurrentHashMap<>();
     private final Count others;
     private final AtomicLong nextCleaning;
 
-    /** @param now the current time on the clock of the calls */
+    /** @param now the current time on the clock that times the calls */
     public Callers(long now) {
         this.others = new Count(How.OTHERS, now);
         this.nextCleaning = new AtomicLong(now);
     }
 
-    /** The way in which a caller is known. */
+    /** How a caller was identified. */
     public enum How {
         CERTIFICATE,
         PRINCIPAL,
         ADDRESS,
-        /** All callers for whose names there was no room. */
+        /** All callers that are not counted individually. */
         OTHERS
     }
 
     /**
      * A caller.
      *
-     * @param name safe to show: escaped and at most about 200 characters long
-     * @param sinceLast the time since its last call, accurate to a second
+     * @param name the caller's name, escaped and at most about 200 characters long
+     * @param sinceLast the time since the caller's last call, accurate to a second
      */
     public record Caller(String name, How how, long calls, long failed, Duration sinceLast) {}
 
@@ -76,15 +77,15 @@ public final class Callers {
                 failed.increment();
             }
             if (now - lastNanos > TICK_NANOS) {
-                lastNanos = now; // written rarely, because all processors share it
+                lastNanos = now; // written at most once per second, because all processors share this field
             }
         }
     }
 
     /**
-     * Counts an ended call.
+     * Increases the count of the caller whose call has ended.
      *
-     * @param now the current time on the clock of the calls
+     * @param now the current time on the clock that times the calls
      */
     public void ended(ServerContext call, boolean failed, long now) {
         Object key = keyOf(call);
@@ -99,7 +100,7 @@ public final class Callers {
         return known.computeIfAbsent(key, ignored -> new Count(howOf(call), now));
     }
 
-    /** Removes idle callers, at most once a second. Returns whether there is room now. */
+    /** Removes idle callers, at most once per second. Returns whether another caller can be counted individually. */
     private boolean clean(long now) {
         long due = nextCleaning.get();
         if (now - due >= 0 && nextCleaning.compareAndSet(due, now + TICK_NANOS)) {
@@ -133,7 +134,7 @@ public final class Callers {
         return name == null ? "" : name;
     }
 
-    /** The name of the caller of a call. */
+    /** Returns the name of a call's caller. */
     static String nameOf(ServerContext call) {
         return text(keyOf(call));
     }
@@ -148,7 +149,7 @@ public final class Callers {
     /**
      * The callers, those with the most calls first.
      *
-     * @param now the current time on the clock of the calls
+     * @param now the current time on the clock that times the calls
      */
     public List<Caller> mostCallsFirst(long now) {
         List<Caller> callers = new ArrayList<>();

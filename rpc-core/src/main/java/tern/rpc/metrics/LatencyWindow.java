@@ -23,7 +23,7 @@ public final class LatencyWindow {
     /** The number of seconds whose summaries are kept. */
     private static final int HISTORY_SECONDS = 15 * 60;
 
-    /** Points of {@link #series} that are older than a minute cover this time. */
+    /** The number of seconds that each point of {@link #series} covers if it is older than a minute. */
     private static final int COARSE_SECONDS = 10;
 
     /** The binary logarithm of the number of buckets per doubling: 2^5 = 32. */
@@ -60,7 +60,10 @@ public final class LatencyWindow {
             this.second = second;
         }
 
-        /** The summary of a second that is over. A late call may still be added to it, and is then not counted. */
+        /**
+         * The summary of a past second. A call that is added to the slot after the summary was created is missing
+         * from it.
+         */
         Point point() {
             Point known = point;
             if (known != null) {
@@ -91,11 +94,11 @@ public final class LatencyWindow {
      * The calls of one or more seconds. Percentiles of several seconds are approximations: the mean of the medians,
      * weighted by calls, and the highest of the 99th percentiles.
      *
-     * @param second the first second, on the clock of the calls
+     * @param second the first second, on the clock that times the calls
      * @param seconds the number of seconds
-     * @param failed calls that failed with an exception that their methods do not declare
-     * @param late calls slower than the target
-     * @param p50Millis 0 if there were no calls, as for the other times
+     * @param failed the number of calls that failed with an exception that their methods do not declare
+     * @param late the number of calls that took longer than the latency target
+     * @param p50Millis the median in milliseconds; like the other times, 0 if there were no calls
      */
     public record Point(
             long second,
@@ -111,7 +114,7 @@ public final class LatencyWindow {
      * Records a call.
      *
      * @param failed whether the call failed with an exception that its method does not declare
-     * @return the current second on the clock of the calls
+     * @return the current second on the clock that times the calls
      */
     public long record(long nanos, boolean failed) {
         long now = second();
@@ -195,14 +198,14 @@ public final class LatencyWindow {
                 total == 0 ? 0 : (double) failed / total);
     }
 
-    /** The current second on the clock of the calls, for comparison with {@link Point#second}. */
+    /** The current second on the clock that times the calls, for comparison with {@link Point#second}. */
     public long second() {
         return TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime());
     }
 
     /**
-     * The full seconds of the last 15 minutes since the start, the oldest first: one point for each second of the last
-     * minute, and before it one for each 10 s.
+     * The full seconds of the last 15 minutes since the start, the oldest first: one point for every 10 s, and one
+     * point for each second of the last minute.
      */
     public List<Point> series() {
         long now = second();
@@ -211,7 +214,7 @@ public final class LatencyWindow {
         List<Point> points = new ArrayList<>(SECONDS + HISTORY_SECONDS / COARSE_SECONDS);
         long second = oldest;
         while (second < fine) {
-            // aligned to the clock, so that a point keeps its seconds from one report to the next
+            // Points are aligned to the clock, so that a point covers the same seconds in every report.
             long next = Math.min(fine, (Math.floorDiv(second, COARSE_SECONDS) + 1) * COARSE_SECONDS);
             points.add(sum(second, (int) (next - second)));
             second = next;

@@ -11,9 +11,12 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * The results of the calls of one method on one side since the start, over all protocols and outcomes. Streams are
- * omitted, because the application chooses how long they last. The difference of two snapshots covers the time between them. A call
- * increments six counters at most. The last minute takes about 8 KB, from the first call on. Thread-safe.
+ * Counts and times of the calls of one method, on the client or on the server, since the start, over all protocols
+ * and outcomes. Streams are
+ * omitted, because the application chooses how long they last. The difference of two snapshots covers the time
+ * between them. A call
+ * increments six counters at most. The data of the last minute takes about 8 KB, which is allocated at the first
+ * call. Thread-safe.
  */
 public final class MethodCalls {
 
@@ -48,7 +51,7 @@ public final class MethodCalls {
 
     /**
      * @param failed whether the failure is an exception that the method does not declare
-     * @param second the current second on the clock of the calls
+     * @param second the current second on the clock that times the calls
      */
     void ended(@Nullable Throwable failure, long tookNanos, boolean failed, long second) {
         minute.ended(tookNanos, failed, second);
@@ -90,7 +93,7 @@ public final class MethodCalls {
     /**
      * The calls of the last 60 to 70 s; null if there were none.
      *
-     * @param second the current second on the clock of the calls
+     * @param second the current second on the clock that times the calls
      */
     public LatencyWindow.@Nullable Point lastMinute(long second) {
         return minute.sum(second);

@@ -36,7 +36,7 @@ final class MethodMinute {
         }
     }
 
-    /** @param second the current second on the clock of the calls */
+    /** @param second the current second on the clock that times the calls */
     void ended(long tookNanos, boolean failed, long second) {
         Slot slot = slotOf(Math.floorDiv(second, SLOT_SECONDS));
         slot.counts.incrementAndGet(Buckets.of(TimeUnit.NANOSECONDS.toMicros(tookNanos), PRECISION_BITS, BUCKETS));
@@ -81,7 +81,7 @@ final class MethodMinute {
         return known;
     }
 
-    /** Adds up the last 60 to 70 s; null if there were no calls. */
+    /** Returns the sums over the last 60 to 70 s; null if there were no calls. */
     LatencyWindow.@Nullable Point sum(long second) {
         AtomicReferenceArray<Slot> all = slots;
         if (all == null) {

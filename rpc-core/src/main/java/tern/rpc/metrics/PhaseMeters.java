@@ -41,11 +41,11 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the ledger of a completed unary call and notifies the observer.
+     * Adds the times and counts in the ledger of a completed unary call to the totals, and notifies the observer.
      *
      * @param now the current time on the ledger's clock
      * @param tookNanos the time since the call was received
-     * @param failure the failure of the call; null for a result
+     * @param failure the call's failure; null for a result
      */
     public void ended(CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure) {
         ended(ledger, now);
@@ -61,7 +61,7 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the ledger of a completed call and ends the ledger.
+     * Adds the times and counts in the ledger of a completed call to the totals, and ends the ledger.
      *
      * @param now the current time on the ledger's clock
      */
@@ -81,7 +81,7 @@ public final class PhaseMeters {
                 }
             }
         }
-        calls.increment(); // incremented last: a reader that sees this call also sees its time
+        calls.increment(); // incremented last, so that a reader that sees this call sees its times too
     }
 
     private void register(int i) {

@@ -27,14 +27,14 @@ import tern.rpc.ServiceKey;
 import tern.rpc.Thrown;
 
 /**
- * The meters of a client or a server. The histograms of response times have additional buckets around the target, so
- * that the share of calls above the target can be computed. Thread-safe.
+ * The meters of a client or a server. The histograms of response times have additional buckets around the latency
+ * target, so that the share of calls above this target can be computed. Thread-safe.
  */
 public final class RpcMeters {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcMeters.class);
 
-    /** The upper bounds of the additional buckets, as multiples of the target. */
+    /** The upper bounds of the additional buckets, as multiples of the latency target. */
     private static final double[] AROUND_TARGET = {0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10};
 
     private final MeterRegistry registry;
@@ -104,7 +104,8 @@ public final class RpcMeters {
     }
 
     /**
-     * The served calls that failed since the start, by the name of their status code; {@code EXCEPTION} for exceptions.
+     * The number of served calls that failed since the start, by the name of their status code; {@code EXCEPTION}
+     * for exceptions without a status code.
      * Exceptions that the method declares and calls that were refused before their method was known are not counted.
      */
     public Map<String, Long> failures() {
@@ -167,7 +168,7 @@ public final class RpcMeters {
         return phases.computeIfAbsent(methodTags(service, method), tags -> new PhaseMeters(this, service, method));
     }
 
-    /** The totals of the ledgers of all methods that were called so far. */
+    /** The totals of all methods that have been served so far, one object for each method. */
     public List<PhaseMeters> phases() {
         return List.copyOf(phases.values());
     }

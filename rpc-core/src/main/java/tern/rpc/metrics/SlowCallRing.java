@@ -17,9 +17,10 @@ import tern.rpc.Phase;
 import tern.rpc.ServerContext;
 
 /**
- * The last {@value #PLACES} served unary calls that missed the target. Keeps at most {@value #MAX_PER_SECOND} calls of
- * one second, so that an overloaded server spends little time on this and the ring covers more than one moment. All
- * texts are bounded; the ring takes at most about 400 KB. Thread-safe.
+ * The last {@value #PLACES} served unary calls that missed the latency target. Keeps at most {@value
+ * #MAX_PER_SECOND} calls per second, so that an overloaded server spends little time on recording, and the kept
+ * calls are not all from the same second. The length of all strings is limited, so the calls take at most about 400
+ * KB. Thread-safe.
  */
 public final class SlowCallRing {
 
@@ -39,16 +40,16 @@ public final class SlowCallRing {
     }
 
     /**
-     * A call that missed the target.
+     * A call that missed the latency target.
      *
-     * @param id unique in this process
-     * @param at the time of its end
-     * @param method as in {@code OrderService.place}
+     * @param id the id of this record, unique in this process
+     * @param at the time at which the call ended
+     * @param method the method name, as in {@code OrderService.place}
      * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for another exception
-     * @param phases the phases in which it spent time, in their order
-     * @param operations its operations that were long enough to have a name
-     * @param trace the id of its trace; empty if the request has none
-     * @param caller its caller, see {@link Callers}
+     * @param phases the phases in which the call spent time, in the order of {@link Phase}
+     * @param operations the call's operations that were recorded with a name
+     * @param trace the call's trace id; empty if the request has none
+     * @param caller the name of the caller, see {@link Callers}
      */
     public record SlowCall(
             long id,
@@ -63,7 +64,7 @@ public final class SlowCallRing {
             String protocol) {}
 
     /**
-     * The time of a call in one phase.
+     * The time that a call spent in one phase.
      *
      * @param count the number of operations; 0 for phases that are not operations
      */
@@ -84,9 +85,9 @@ public final class SlowCallRing {
     }
 
     /**
-     * Keeps the call if it missed the target.
+     * Keeps the call if it missed the latency target.
      *
-     * @param now the current time on the clock of the calls
+     * @param now the current time on the clock that times the calls
      * @param failure the failure; null for a result
      */
     public void ended(ServerContext call, long tookNanos, long now, @Nullable Throwable failure) {
@@ -119,7 +120,7 @@ public final class SlowCallRing {
         return ofSecond.get() < MAX_PER_SECOND && ofSecond.getAndIncrement() < MAX_PER_SECOND;
     }
 
-    /** The id of the trace in the headers of W3C or B3; empty if there is none. */
+    /** Returns the trace id from the W3C or B3 headers; empty if there is none. */
     private static String trace(Metadata headers) {
         String w3c = headers.get("traceparent");
         if (w3c != null) {
@@ -134,7 +135,7 @@ public final class SlowCallRing {
         return many == null ? "" : bounded(many);
     }
 
-    /** The id; empty if it is too long or has characters that are in no id. */
+    /** Returns the id; empty if it is too long or contains characters that are not allowed in trace ids. */
     private static String bounded(String id) {
         return id.length() <= MAX_TRACE && id.chars().allMatch(c -> Character.digit(c, 16) >= 0) ? id : "";
     }

@@ -15,28 +15,31 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 
-/** Logs the phases of calls that missed the target, at most one call every ten seconds. Thread-safe. */
+/** Logs the phases of calls that missed the latency target, at most one call every ten seconds. Thread-safe. */
 public final class SlowCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowCalls.class);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** A phase is omitted if it takes less than one in this number of the call's time and contains few operations. */
+    /** A phase is omitted if it takes less than the call's time divided by this number and contains few operations. */
     private static final int SMALL_PART = 100;
 
     private static final int MANY = 10;
 
     private final long targetNanos;
-    private final AtomicLong next; // the earliest time for the next log line, on the clock of the calls
+    private final AtomicLong next; // the earliest time for the next log line, on the clock that times the calls
     private final LongAdder heldBack = new LongAdder();
 
-    /** @param now the current time on the clock of the calls */
+    /** @param now the current time on the clock that times the calls */
     public SlowCalls(long targetNanos, long now) {
         this.targetNanos = targetNanos;
         this.next = new AtomicLong(now);
     }
 
-    /** Logs the phases of a call that missed the target, if no other call was logged in the last ten seconds. */
+    /**
+     * Logs the phases of a call that missed the latency target, if no other call was logged in the last ten
+     * seconds.
+     */
     public void ended(
             MethodDescriptor method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
         if (tookNanos <= targetNanos) {

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes. The first one that exists is used: the configured host; an address of this
+ * The address that a provider publishes. The first of these addresses that exists is used: the configured host; an
+ * address of this
  * machine in the configured network; the single address on which the server listens; the source address of the route
  * to the registry.
  *
@@ -21,7 +22,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.%\\w]*");
 
     /**
-     * The configuration of the address.
+     * The configuration from which the address is chosen.
      *
      * @param host a host name or an IP address; null for none
      * @param port the port; 0 for the port on which the server listens
@@ -65,7 +66,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     }
 
     /**
-     * Chooses the address.
+     * Chooses the address that the provider publishes.
      *
      * @param bound the address on which the server listens; null for all addresses
      * @param remote an address of the registry; null for a registry without a network

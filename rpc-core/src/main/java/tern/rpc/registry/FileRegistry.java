@@ -58,8 +58,8 @@ public final class FileRegistry implements Registry {
     private final Duration lookEvery;
     private final ScheduledThreadPoolExecutor thread;
     private final List<FileSource> sources = new CopyOnWriteArrayList<>();
-    private boolean looking; // used only on the thread of this registry
-    private FileState state = FileState.UNKNOWN; // used only on the thread of this registry
+    private boolean looking; // used only on the registry's thread
+    private FileState state = FileState.UNKNOWN; // used only on the registry's thread
 
     FileRegistry(RegistryUrl url, Duration lookEvery, Clock clock) {
         if (!url.hosts().isEmpty() || url.path().length() < 2) {
@@ -135,7 +135,8 @@ public final class FileRegistry implements Registry {
             }
             state = found;
             sources.forEach(source -> source.tell(found));
-        } catch (RuntimeException e) { // not rethrown, because an exception would stop the scheduled checks of the file
+        } catch (RuntimeException e) {
+            // The exception is not rethrown, because it would stop the scheduled checks of the file.
             LOG.error("{} could not be looked at", url, e);
         }
     }

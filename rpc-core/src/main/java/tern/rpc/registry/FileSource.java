@@ -15,7 +15,7 @@ final class FileSource implements EndpointSource {
     private final Subscription subscription;
     private final Clock clock;
     private volatile @Nullable Consumer<EndpointSnapshot> listener;
-    private @Nullable EndpointSnapshot last; // used only on the thread of the registry
+    private @Nullable EndpointSnapshot last; // used only on the registry's thread
 
     FileSource(FileRegistry registry, Subscription subscription, Clock clock) {
         this.registry = registry;
@@ -29,7 +29,7 @@ final class FileSource implements EndpointSource {
         registry.start(this);
     }
 
-    /** Reports the state of the file to the listener. Called on the thread of the registry. */
+    /** Reports the state of the file to the listener. Called on the registry's thread. */
     void tell(FileState state) {
         Consumer<EndpointSnapshot> told = listener;
         EndpointSnapshot snapshot = snapshot(state);

@@ -38,7 +38,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
     /**
      * One provider of a service.
      *
-     * @param protocol the protocol; empty for every protocol
+     * @param protocol the protocol for which the entry applies; empty if the entry applies for every protocol
      */
     record Provider(String protocol, Instance instance) {}
 

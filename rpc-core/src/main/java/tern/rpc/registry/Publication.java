@@ -8,16 +8,16 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface Publication {
 
-    /** Completes when every entry has been read back from the registry for the first time. */
+    /** Returns a future that completes when every entry has been read back from the registry for the first time. */
     CompletableFuture<Void> seen();
 
-    /** The reason why at least one entry is not published now; empty if all entries are published. */
+    /** The reason why at least one entry is not published at the moment; empty if all entries are published. */
     String problem();
 
     /**
      * Checks every entry, and rewrites entries that are missing or belong to an earlier session.
      *
-     * @return the number of repaired entries; fails if the registry cannot be reached
+     * @return a future with the number of repaired entries; the future fails if the registry cannot be reached
      */
     CompletableFuture<Integer> verify();
 

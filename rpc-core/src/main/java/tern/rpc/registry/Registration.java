@@ -7,7 +7,7 @@ import tern.rpc.ServiceKey;
 /**
  * The registration of a process as a provider. It contains no token and no other secret.
  *
- * @param application the name of the application
+ * @param application the application name
  * @param host the address to which consumers connect; an IPv6 address has no brackets
  * @param protocols the protocols on the port, such as {@code dubbo} and {@code tri}; the first one is preferred
  * @param attributes further attributes of the process for consumers, such as {@value #ZONE}; any value is allowed
@@ -24,7 +24,7 @@ public record Registration(
         long warmupMillis,
         long startedAtMillis) {
 
-    /** The attribute that contains the zone of the provider. */
+    /** The attribute that contains the provider's zone. */
     public static final String ZONE = "zone";
 
     /**

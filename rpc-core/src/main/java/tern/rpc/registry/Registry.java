@@ -23,8 +23,8 @@ public interface Registry extends AutoCloseable {
     RegistryUrl url();
 
     /**
-     * An address of the registry, to which the route is looked up; null for a registry without a network, such as a
-     * file.
+     * An address of the registry, with which this process finds its route to the registry; null for a registry
+     * without a network, such as a file.
      */
     @Nullable
     InetSocketAddress remoteAddress();

@@ -42,8 +42,8 @@ public final class RememberedSource implements EndpointSource {
     private final EndpointSource source;
     private final Subscription subscription;
     private final Path file;
-    private @Nullable List<Instance> written; // used only by the listener of the source, in one call at a time
-    private boolean heard; // used only by the listener of the source
+    private @Nullable List<Instance> written; // used only by the wrapped source's listener, in one call at a time
+    private boolean heard; // used only by the wrapped source's listener
 
     private RememberedSource(EndpointSource source, Subscription subscription, Path file) {
         this.source = source;

@@ -23,7 +23,8 @@ public final class SystemMachine implements Machine {
         if (remote.isUnresolved()) {
             throw new IOException("its name cannot be resolved");
         }
-        try (DatagramSocket socket = new DatagramSocket()) { // sends no packet; connect() only looks up the route
+        try (DatagramSocket socket = new DatagramSocket()) {
+            // Connect() sends no packet on a UDP socket; it only looks up the route.
             socket.connect(remote);
             return socket.getLocalAddress();
         }

@@ -19,7 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EqualHashes {
 
-    /** The state of a container with fewer than 64 keys, of several classes or of an unordered class. */
+    /**
+     * The state of a container that has fewer than 64 keys, if the keys have several classes or a class that cannot
+     * be ordered.
+     */
     private static final Object MIXED = new Object();
 
     /** A container with fewer keys than this is not counted. */

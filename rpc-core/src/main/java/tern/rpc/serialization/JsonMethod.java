@@ -9,9 +9,10 @@ import org.jspecify.annotations.Nullable;
  * are resolved in advance, not per call. A request message of a stream is encoded like a single argument, a response
  * message like the result.
  *
- * <p>If decoding fails, it throws {@link SerializationException}. The message contains the parameter, the path inside
- * it and the expected type, but never a value. If encoding fails, it throws {@link SerializationException} or
- * {@link MessageTooLargeException} and leaves the buffer unchanged.
+ * <p>A method that fails to decode a message throws {@link SerializationException}. The exception's message
+ * contains the parameter, the path inside the parameter and the expected type, but never a value. A method that
+ * fails to encode a message throws {@link SerializationException} or {@link MessageTooLargeException} and leaves
+ * the buffer unchanged.
  */
 public interface JsonMethod {
 

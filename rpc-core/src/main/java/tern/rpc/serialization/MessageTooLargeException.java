@@ -8,8 +8,8 @@ public final class MessageTooLargeException extends SerializationException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * @param limitBytes the limit of the message
-     * @param neededBytes a lower bound of the size of the message
+     * @param limitBytes the message size limit
+     * @param neededBytes a lower bound of the message size
      * @param kind the kind of message whose property sets the limit; null if no property sets it
      */
     public MessageTooLargeException(int limitBytes, long neededBytes, @Nullable MessageKind kind) {

@@ -19,8 +19,8 @@ public interface ObjectReader {
     void start(byte[] array, int offset, int length);
 
     /**
-     * Allows all classes in the signatures of the service from now on. Before this call, only strings, numbers and
-     * metadata can be decoded.
+     * Allows the reader to decode all classes in the service's method signatures. Before this call, only strings,
+     * numbers and metadata can be decoded.
      */
     void trust(ServiceDescriptor service);
 

@@ -27,7 +27,7 @@ public final class OutputBuffer {
     private int bound = INITIAL_BYTES;
 
     /**
-     * Empties the buffer, for bytes whose limit is not set by a property.
+     * Empties the buffer and sets a limit that does not come from a property.
      *
      * @param limit the maximum number of bytes
      */
@@ -48,9 +48,10 @@ public final class OutputBuffer {
     }
 
     /**
-     * Limits, until the buffer is emptied, the number of threads that fill arrays above 256 KiB. The caller must call
-     * {@link #release} in a {@code finally} block. {@link #claim} may then block for up to 3 s, and throw an
-     * {@link tern.rpc.RpcException} with RESOURCE_EXHAUSTED.
+     * Makes {@link #claim} wait for a permit before it creates an array above 256 KiB, because the number of
+     * threads that fill such arrays is limited. {@link #claim} may then block for up to 3 s, or throw an {@link
+     * tern.rpc.RpcException} with RESOURCE_EXHAUSTED. This mode ends when the buffer is released or emptied. The
+     * caller must call {@link #release} in a {@code finally} block.
      */
     public void takeTurns() {
         inTurns = true;
@@ -68,7 +69,7 @@ public final class OutputBuffer {
     /**
      * Reserves bytes and advances the position.
      *
-     * @return the index of the first claimed byte in {@link #array()}, which may now be another array
+     * @return the index of the first claimed byte in {@link #array()}, which this call may have replaced
      * @throws MessageTooLargeException if the limit would be exceeded; the buffer is then unchanged
      */
     public int claim(int bytes) {

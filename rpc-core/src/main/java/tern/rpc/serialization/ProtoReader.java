@@ -53,7 +53,8 @@ public final class ProtoReader {
     }
 
     /**
-     * Whether the current field has this number and wire type. A field with another wire type is treated as unknown.
+     * Whether the current field has this field number and wire type. A field with another wire type is treated as
+     * unknown.
      */
     public boolean is(int number, int form) {
         return field == number && wireType == form;

@@ -32,7 +32,7 @@ public final class ProtoWriter {
     }
 
     /**
-     * Starts a field of bytes whose length is not known yet.
+     * Starts a field of bytes whose length is not known in advance.
      *
      * @return the argument for {@link #end}
      */

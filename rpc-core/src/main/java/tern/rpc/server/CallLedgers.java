@@ -34,26 +34,29 @@ final class CallLedgers {
         this.lastSlow = new SlowCallRing(target.latency().toNanos());
     }
 
-    /** Creates the ledger of a call that a worker has taken from the queue and not yet decoded. */
+    /** Creates the ledger of a call that a worker has taken from the queue and will decode next. */
     CallLedger begin(long started, long queuedNanos) {
         return kept ? CallLedger.ofReceived(clock, started, queuedNanos) : CallLedger.none();
     }
 
     /**
-     * Adds a running call.
+     * Adds a call to the table of running calls.
      *
-     * @return the index of the call, to be passed to {@link #stopped}
+     * @return the call's index, to be passed to {@link #stopped}
      */
     int runs(ServedCall call) {
         return kept ? running.add(call) : RunningCalls.NOWHERE;
     }
 
-    /** Removes a call that was answered and whose worker has finished. */
+    /** Removes a call from the table of running calls, because it was answered and its worker has finished. */
     void stopped(int place, ServedCall call) {
         running.remove(place, call);
     }
 
-    /** Records an answered call. Streams are never logged as slow, because the application chooses their duration. */
+    /**
+     * Adds an answered call's ledger to the totals of its method, and logs or keeps the call if it was slow.
+     * Streams are never logged as slow, because the application chooses their duration.
+     */
     void ended(MethodHandler method, ServerContext call, long tookNanos, long now, @Nullable Throwable failure) {
         CallLedger ledger = call.ledger();
         if (ledger.isOpen()) {

@@ -53,8 +53,8 @@ final class Dispatcher implements CallHandler {
     /**
      * @param limiter admits calls to the workers
      * @param reserve runs the calls of critical services
-     * @param streams run the callbacks of streams
-     * @param streamWaits limits how long the threads of streams wait for slow readers
+     * @param streams run stream callbacks
+     * @param streamWaits limits how long stream threads wait for slow readers
      */
     Dispatcher(
             HandlerRegistry registry,
@@ -103,7 +103,7 @@ final class Dispatcher implements CallHandler {
         Refusal busy;
         try {
             busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
-        } catch (Throwable e) { // out of memory
+        } catch (Throwable e) { // for example an OutOfMemoryError
             served.withdraw();
             throw e;
         }
@@ -155,7 +155,8 @@ final class Dispatcher implements CallHandler {
         try {
             noteTenant(call.share(), reason);
             meters.refused(clock.nanoTime() - call.receivedNanos());
-        } catch (Throwable e) { // a meter registry may throw, for example; the caller must still get an answer
+        } catch (Throwable e) {
+            // For example, the meter registry has thrown an exception. The caller must still get an answer.
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), pushBack(reason));
@@ -287,7 +288,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Whether calls wait because all threads are busy. Otherwise the process was probably paused.
+     * Whether calls wait because all threads are busy. If calls waited although this is false, the process was
+     * probably paused.
      *
      * @param forSpare true for the spare threads, false for the regular ones
      */

@@ -11,8 +11,8 @@ import tern.rpc.Thrown;
 import tern.rpc.transport.RemoteFailures;
 
 /**
- * Decides which exceptions of a method are sent with their type: declared exceptions, exceptions in the package of the
- * interface, and standard exceptions of Java, because callers have these classes. For all other exceptions the caller
+ * Decides which exceptions of a method are sent with their type: declared exceptions, exceptions in the interface's
+ * package, and standard exceptions of Java, because callers have these classes. For all other exceptions the caller
  * gets only the class name. A violation that Bean Validation reports becomes INVALID_ARGUMENT.
  */
 final class ExceptionPolicy {

@@ -36,7 +36,7 @@ final class FairWorkers {
      */
     private static final int FOR_ALL_PARTS = 2;
 
-    /** The minimum number of spare threads, but never more than the regular threads. */
+    /** The minimum number of spare threads, unless there are fewer regular threads. */
     private static final int MIN_SPARE = 4;
 
     /**
@@ -46,7 +46,10 @@ final class FairWorkers {
      */
     private static final int FEW = 4;
 
-    /** Under pressure, a tenant may hold at most this multiple of the number of free threads. */
+    /**
+     * After calls have waited for a thread until their deadline, a tenant may hold at most this multiple of the
+     * number of free threads.
+     */
     private static final int PRESSED_PART = 2;
 
     private static final long PRESSURE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -54,7 +57,8 @@ final class FairWorkers {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final NanoClock clock;
-    private volatile boolean pressed; // true while other tenants need threads and waiting does not help
+    // True while calls wait for threads until their deadlines, so that tenants with many threads must return some.
+    private volatile boolean pressed;
     private volatile long neededUntil;
     private volatile long vainUntil;
 
@@ -81,7 +85,7 @@ final class FairWorkers {
      * Passes a call to a worker.
      *
      * @param share the share of the call's tenant, which already includes the call; null if tenants do not matter
-     * @return null if a worker will run the call, otherwise the reason for the refusal
+     * @return the reason for the refusal; null if a worker will run the call
      */
     @Nullable
     Refusal offer(ServedCall call, @Nullable Share share) {

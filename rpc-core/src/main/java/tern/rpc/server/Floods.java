@@ -36,8 +36,8 @@ final class Floods {
     private static final int MIN_NAMED = 2;
 
     /**
-     * Maximum number of tenants with their own meter. Otherwise the addresses of attackers would fill the meter
-     * registry.
+     * Maximum number of tenants with their own meter. Without this limit, the addresses of attackers would fill the
+     * meter registry.
      */
     private static final int METERS = 32;
 
@@ -54,7 +54,7 @@ final class Floods {
         this.warning = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** Remembers the tenant of a refused call if it is one of those with the most admitted calls. */
+    /** Remembers the tenant of a refused call if the tenant is among those with the most admitted calls. */
     void seen(Share share) {
         int smallest = 0;
         int fewest = Integer.MAX_VALUE;

@@ -190,7 +190,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {
         List<Export> all = exports.all;
-        for (int i = 0; i < all.size(); i++) { // an index loop allocates no iterator; this code runs for each call
+        for (int i = 0; i < all.size(); i++) { // a loop by index allocates no iterator; this code runs for each call
             if (all.get(i).key().equals(key)) {
                 return all.get(i);
             }

@@ -18,7 +18,7 @@ public interface MethodBody {
      * @return the result as in the Java signature. If there is no Java method, the result is a
      *     {@link java.util.concurrent.CompletionStage} of one answer, a publisher of answers, or null if the answers
      *     go to an observer
-     * @throws Throwable the failure of the method
+     * @throws Throwable the method's failure
      */
     @Nullable
     Object run(Object[] arguments) throws Throwable;

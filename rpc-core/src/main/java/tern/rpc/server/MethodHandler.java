@@ -83,12 +83,12 @@ final class MethodHandler {
         return last;
     }
 
-    /** Adds the application's filters around a streaming call. */
+    /** Returns an invoker that runs the application's filters around the given invoker of a streaming call. */
     Invoker filtered(Invoker stream) {
         return Filter.chain(filters, stream);
     }
 
-    /** The method with the application's filters around it; null if there are no filters. */
+    /** The invoker that runs the application's filters around the method; null if there are no filters. */
     @Nullable
     Invoker filtered() {
         return filtered;

@@ -14,7 +14,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.stream.Shapes;
 
-/** The last step of a call on the server: calls the method of the service. */
+/** The last step of a call on the server: calls the service's method. */
 final class MethodInvoker implements Invoker {
 
     private final MethodBody body;
@@ -22,8 +22,8 @@ final class MethodInvoker implements Invoker {
     private final boolean builtIn;
 
     /**
-     * @param builtIn whether the method is one of Tern's built-in methods. Their failures already contain whether the
-     *     called method ran
+     * @param builtIn whether the method is one of Tern's built-in methods. A failure of a built-in method contains
+     *     whether the method that it called ran
      */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {
         this.body = body;
@@ -39,7 +39,7 @@ final class MethodInvoker implements Invoker {
      * Runs the method.
      *
      * @return the result; a stage if the result is completed later
-     * @throws Throwable the failure of the method
+     * @throws Throwable the method's failure
      */
     @Nullable
     Object run(Object[] arguments) throws Throwable {
@@ -52,8 +52,9 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * Marks a failure as executed. A method may fail with the exception of its own call to another service, which says
-     * that the other method did not run. The caller must learn that the method itself did run.
+     * Marks a failure as executed. A method may fail with the exception of its own call to another service, and
+     * this exception may state that the other service's method did not run. The caller must learn that this method
+     * did run.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {
@@ -66,7 +67,7 @@ final class MethodInvoker implements Invoker {
         return failure;
     }
 
-    /** Runs the method as the last invoker of the filters, which always get a stage. */
+    /** Runs the method as the last invoker in the chain of filters. Filters always get a stage. */
     @Override
     public CompletionStage<Response> invoke(Invocation call) {
         ServerContext context = ServerContext.current();

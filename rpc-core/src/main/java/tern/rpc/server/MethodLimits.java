@@ -19,8 +19,8 @@ import tern.rpc.limit.Limiter;
 final class MethodLimits {
 
     /**
-     * @param interfaceName the name of the interface
-     * @param method the name of the method
+     * @param interfaceName the interface name
+     * @param method the method name
      */
     record Key(String interfaceName, String method) {}
 

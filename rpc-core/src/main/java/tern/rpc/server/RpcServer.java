@@ -77,7 +77,7 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerTransport transport;
     private final List<ServerTransport> transports =
-            new CopyOnWriteArrayList<>(); // the transport of the constructor and the transports added with serve()
+            new CopyOnWriteArrayList<>(); // the transport of the constructor and all transports added with serve()
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
@@ -183,7 +183,8 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Also serves the calls of another transport, from now on and even before {@link #start}. The server closes the
+     * Serves the calls of an additional transport. This takes effect immediately, even before {@link #start}. The
+     * server closes the
      * transport when it is closed. Draining waits for the calls of this transport but does not refuse new ones,
      * because in-memory calls are made by calls that are being served. Does nothing if the transport is already
      * served.
@@ -229,7 +230,7 @@ public final class RpcServer implements AutoCloseable {
         return counts;
     }
 
-    /** The last calls that missed the target, the newest first. Empty if no ledgers are kept. */
+    /** The last calls that missed the latency target, the newest first; empty if calls have no ledgers. */
     public List<SlowCallRing.SlowCall> slowCalls() {
         return dispatcher.ledgers().lastSlow().newestFirst();
     }
@@ -239,7 +240,7 @@ public final class RpcServer implements AutoCloseable {
         return dispatcher.callers().mostCallsFirst(clock.nanoTime());
     }
 
-    /** The number of calls that were received and are not answered yet. */
+    /** The number of received calls that have not been answered. */
     public int inFlight() {
         return (int) sum(ServerTransport::inFlight);
     }
@@ -351,7 +352,7 @@ public final class RpcServer implements AutoCloseable {
          * Sets the number of calls that run concurrently, and the number of calls that may wait. While all threads are
          * busy, spare threads serve tenants that hold few threads. There is one spare thread for every four threads,
          * but at least four, and none if there is only one thread. The same number of further threads, created when
-         * needed, run callbacks of streams.
+         * needed, run stream callbacks.
          *
          * @param threads the number of threads; 200 by default
          * @param queueCapacity the number of calls that may wait; 400 by default
@@ -386,7 +387,7 @@ public final class RpcServer implements AutoCloseable {
          * Limits the number of running calls of one method, for all overloads and exports together. By default there
          * is no limit. A call counts until it has its answer and its worker has finished.
          *
-         * @param service the name of the interface; {@link #build} throws an exception if it is not exported or has no
+         * @param service the interface name; {@link #build} throws an exception if it is not exported or has no
          *     such method
          * @param chosen creates the limit; called once
          */

@@ -31,9 +31,9 @@ final class RunningCalls {
     }
 
     /**
-     * Adds a call.
+     * Adds a call to the table.
      *
-     * @return the slot of the call, to be passed to {@link #remove}
+     * @return the call's slot, to be passed to {@link #remove}
      */
     int add(ServedCall call) {
         int place = (int) (Thread.currentThread().getId() * 0x9E3779B9L) >>> shift;
@@ -46,7 +46,7 @@ final class RunningCalls {
         return NOWHERE;
     }
 
-    /** Removes a call. Does nothing if the call is no longer in this slot. */
+    /** Removes a call from the table. Does nothing if the call is no longer in this slot. */
     void remove(int place, ServedCall call) {
         if (place != NOWHERE) {
             places.compareAndSet(place, call, null);

@@ -73,12 +73,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private @Nullable MethodPlace methodPlace;
     private boolean served; // whether the method has started; used only by the worker
 
-    // Whether the call already counts as running without a thread. Set by the worker and read after the worker has
+    // Whether the call is counted as a call without a thread. Set by the worker and read after the worker has
     // finished.
     private boolean returned;
     private boolean admitted; // used only by the worker
     private @Nullable Principal caller;
-    private volatile CallGate.@Nullable Question question; // set while an authorizer checks the call
+    private volatile CallGate.@Nullable Question question; // not null while an authorizer checks the call
 
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical) {
         this.dispatcher = dispatcher;
@@ -269,7 +269,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             leaveServer(false);
         }
         if (state == RUNNING) {
-            ledger.turnTo(Phase.UNATTRIBUTED); // this phase lasts until another thread completes the call
+            // The call is in the phase UNATTRIBUTED until another thread completes it.
+            ledger.turnTo(Phase.UNATTRIBUTED);
             if (!critical && !streams && !returned) {
                 dispatcher.workerLeaves(call);
             }
@@ -359,7 +360,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         served.run(invocation, this::end);
     }
 
-    /** Ends a call whose method is known: answers it, and then counts it. Has an effect only once per call. */
+    /**
+     * Ends a call whose method is known: answers the call and then updates the meters. Has an effect only once per
+     * call.
+     */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
         if (!endRunning()) {
             return; // the call has already ended, for example at its deadline
@@ -484,8 +488,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Whether the deadline has passed. The watcher may also be called because the longest wait in the queue ended just
-     * after a worker took the call.
+     * Whether the deadline has passed. The watcher may be called before the deadline if the longest wait in the
+     * queue ended just after a worker took the call.
      */
     private boolean isPastDeadline() {
         ServerContext serving = context;

@@ -30,8 +30,9 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServerCall;
 
 /**
- * The streams of one served call. It connects the messages of the transport with the parameters and the result of the
- * service's method. Code of the application runs on the serial executor with the call's context, one step after
+ * Connects the message stream of one served call with the parameters and the result of the service's method.
+ * Application code runs on the serial executor with the call's context, one
+ * step after
  * another. Only a method with a publisher parameter does not run on this executor, because it may block until its
  * requests arrive.
  */
@@ -50,12 +51,13 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private final AtomicBoolean invoked = new AtomicBoolean();
     private final AtomicBoolean headersSent = new AtomicBoolean();
     private volatile @Nullable MessageWriter writer;
-    private volatile @Nullable CompletableFuture<?> mono; // result of subscribing to a Mono; cancelled with the call
+    // The subscription to the Mono that the method returned; cancelled when the call ends.
+    private volatile @Nullable CompletableFuture<?> mono;
     private volatile @Nullable RpcException over;
 
     /**
      * @param waits limits how long workers wait for slow readers
-     * @param callbacks runs later steps and never rejects a task
+     * @param callbacks runs the stream's callbacks, and never rejects a task
      */
     ServedStream(
             MethodHandler handler,
@@ -112,7 +114,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return method.requests() == JavaShape.PUBLISHER || method.requests() == JavaShape.FLUX;
     }
 
-    /** Returns the arguments as in the Java signature of the method. */
+    /** Returns the arguments in the form that the method's Java signature requires. */
     private Object[] javaArguments(Object[] decoded) {
         Object[] values = takesPublisher() ? new Object[] {Shapes.many(method.requests(), requests)} : decoded;
         if (method.responses() != JavaShape.OBSERVER) {
@@ -140,7 +142,10 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return result;
     }
 
-    /** Connects the value that the method returned to the call. */
+    /**
+     * Connects the method's return value with the call: subscribes to a publisher of answers, or sends a single
+     * answer.
+     */
     @SuppressWarnings("unchecked")
     private void connect(@Nullable Object returned) {
         if (method.requests() == JavaShape.OBSERVER) {
@@ -151,7 +156,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             case STAGE, MONO -> answerLater((CompletionStage<?>) returned);
             case VALUE -> answer(returned);
             case OBSERVER -> {
-                // The method ends the call through its observer of answers.
+                // Does nothing, because the method sends the answers and the end through its observer.
             }
         }
     }
@@ -189,7 +194,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             CompletableFuture<?> subscribed = stage.toCompletableFuture();
             mono = subscribed;
             if (over != null) {
-                subscribed.cancel(false); // the call ended before the method returned
+                subscribed.cancel(false); // the call ended before the method returned its Mono
             }
         }
         stage.whenComplete((value, failure) -> {
@@ -211,7 +216,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Ends the streams of the call for the given reason, because the call has ended or its caller has disconnected.
+     * Ends the call's streams for the given reason, because the call has ended or its caller has disconnected.
      * Any thread may call this, even several times.
      */
     void over(RpcException reason) {

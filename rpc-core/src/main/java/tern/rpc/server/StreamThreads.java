@@ -6,7 +6,7 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Share;
 
 /**
- * The threads that run the callbacks of streams. Tenants share them by the same rules as the threads of methods
+ * The threads that run stream callbacks. Tenants share them by the same rules as the threads of methods
  * ({@link FairWorkers}). While all threads are busy, a task gets a spare thread only if its tenant has at most as many
  * running and waiting tasks as there are free spare threads. No task is ever refused. Thread-safe.
  */
@@ -24,7 +24,7 @@ final class StreamThreads {
     /**
      * Returns the executor for the stream callbacks of a tenant.
      *
-     * @param share the share of the tenant; null if tenants do not matter
+     * @param share the tenant's share; null if tenants do not matter
      */
     Executor of(@Nullable Share share) {
         return share == null ? threads::executeAdmitted : task -> execute(task, share);

@@ -18,7 +18,7 @@ final class StreamWaits {
 
     /**
      * @param longest the maximum total wait of one stream until its caller has read another {@link #RENEWAL_BYTES}
-     * @param pools the pools whose threads must not wait longer
+     * @param pools the thread pools to which the limit applies
      */
     StreamWaits(Duration longest, List<WorkerPool> pools) {
         this.longestNanos = longest.toNanos();
@@ -40,7 +40,7 @@ final class StreamWaits {
     final class Patience {
 
         private long waitedNanos; // guarded by this
-        private long takenBytes; // bytes that the caller had read at the last renewal; guarded by this
+        private long takenBytes; // number of bytes that the caller had read at the last renewal; guarded by this
 
         /**
          * Returns how long the calling thread may wait, in nanoseconds; {@link Long#MAX_VALUE} if it is not a worker.

@@ -55,7 +55,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final int MAX_AHEAD = 256;
 
     /**
-     * The allowance of the transport is renewed after this many bytes, which is half of the allowance. Therefore a
+     * The transport's allowance is renewed after this many bytes, which is half of the allowance. Therefore a
      * large message need not wait for the next request of the subscriber.
      */
     private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
@@ -73,12 +73,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // each element is a Message or an End
     private final AtomicInteger unhandled =
-            new AtomicInteger(); // number of events; the thread that increments it to 1 starts the task
+            new AtomicInteger(); // number of queued events; the thread that increments it to 1 starts their delivery
 
-    private long wanted; // number of messages wanted but not yet requested from the source; guarded by this
-    private int onTheirWay; // number of messages requested from the source but not yet delivered; guarded by this
+    private long wanted; // number of wanted messages that were not requested from the source; guarded by this
+    private int onTheirWay; // number of messages requested from the source but not delivered; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
-    private int unrenewedBytes; // bytes delivered since the last request; guarded by this
+    private int unrenewedBytes; // number of bytes delivered since the last request to the source; guarded by this
 
     private boolean subscribed; // this field and the next two are used only by the serial executor
     private boolean ended;
@@ -107,7 +107,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Delivers the messages to an observer, one at a time, instead of to a subscriber. */
+    /** Subscribes an observer, which gets the messages one at a time. Further subscribers are rejected. */
     public void feed(StreamObserver<Object> observer) {
         subscribe(new ObserverFeed(observer));
     }
@@ -156,7 +156,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             Object event = events.remove();
             try {
                 handle(event);
-            } catch (Throwable e) { // not rethrown, because later messages must still be delivered
+            } catch (Throwable e) { // the exception is not rethrown, because later messages must still be delivered
                 Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
@@ -205,7 +205,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         handedOver(bytes);
     }
 
-    @SuppressWarnings("NullAway") // only an ObserverFeed gets null values
+    @SuppressWarnings("NullAway") // a value can be null only if the subscriber is an ObserverFeed, which accepts null
     private static void next(Flow.Subscriber<? super Object> subscriber, @Nullable Object value) {
         subscriber.onNext(value);
     }
@@ -260,7 +260,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private void askForMore() {
         int more = 0;
         synchronized (this) {
-            if (onTheirWay <= ahead / 2) { // many messages are requested at a time
+            if (onTheirWay <= ahead / 2) { // requests many messages at once, not each message separately
                 more = (int) Math.min(wanted, ahead - onTheirWay);
             }
             if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
@@ -317,12 +317,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private static final class Refused implements Flow.Subscription {
         @Override
         public void request(long messages) {
-            // The subscription has already ended.
+            // Does nothing, because this subscription was rejected.
         }
 
         @Override
         public void cancel() {
-            // nothing to cancel
+            // Does nothing, because this subscription was rejected.
         }
     }
 }

@@ -49,7 +49,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (Throwable e) { // the getters of the sent value may also throw exceptions
+        } catch (Throwable e) { // for example an exception that a getter of the sent value threw
             ended = true;
             sink.fail(e);
             throw e;

@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Sends the values of a publisher of the application. It requests one value at a time, and only while the sink is
+ * Sends the values that the application's publisher publishes. It requests one value at a time, and only while the
+ * sink is
  * ready, so that no value waits in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
@@ -56,7 +57,9 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         Objects.requireNonNull(value, "value");
         if (done) {
-            cancel.run(); // a publisher that sends all values at once notices the end only when it is cancelled here
+            // A publisher that sends all values in one request learns only from this cancellation that the call has
+            // ended.
+            cancel.run();
             return;
         }
         try {
@@ -99,7 +102,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private void askIfReady() {
         int looks = asking.incrementAndGet();
         if (looks > 1) {
-            return; // another thread is checking, and will check once more
+            return; // another thread runs this loop and will check once more
         }
         do {
             while (sink.isReady() && waiting.compareAndSet(true, false)) {

@@ -76,7 +76,8 @@ public final class SerialExecutor implements Executor {
             threads.execute(turn);
         } catch (RejectedExecutionException e) {
             return !turn.claim();
-        } catch (RuntimeException | Error e) { // an OutOfMemoryError, for example, because no thread can be created
+        } catch (RuntimeException | Error e) {
+            // The thread pool rejected the task, or no thread could be created (OutOfMemoryError).
             Thrown.log(
                     e,
                     shown -> LOG.error(

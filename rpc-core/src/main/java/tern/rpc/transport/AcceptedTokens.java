@@ -32,7 +32,7 @@ public final class AcceptedTokens {
     /** The attachment or header that contains only the token, as Dubbo sends it. */
     public static final String ATTACHMENT = "token";
 
-    private static final String BINARY = "-bin"; // suffix of the names of binary headers
+    private static final String BINARY = "-bin"; // suffix of binary header names
 
     /** The header that contains the token after the scheme {@code Bearer}. */
     public static final String AUTHORIZATION = "authorization";

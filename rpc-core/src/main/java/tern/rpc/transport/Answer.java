@@ -4,12 +4,12 @@ import tern.rpc.Invocation;
 import tern.rpc.Response;
 
 /**
- * A received answer that is not yet decoded. Exactly one of {@link #decode} and {@link #discard} is called, and only
+ * A received answer that has not been decoded. Exactly one of {@link #decode} and {@link #discard} is called, and only
  * once.
  */
 public interface Answer {
 
-    /** The answer of a one-way call, which has no value. */
+    /** The answer to a one-way call. It has no value. */
     Answer NOTHING = new Answer() {
         @Override
         public Response decode(Invocation call) {
@@ -18,7 +18,7 @@ public interface Answer {
 
         @Override
         public void discard() {
-            // nothing to release
+            // A one-way call has no answer to release.
         }
     };
 

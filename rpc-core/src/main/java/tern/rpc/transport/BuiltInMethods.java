@@ -30,7 +30,7 @@ public interface BuiltInMethods {
      * Calls a method by name, with beans as maps.
      *
      * @param types the Java names of the parameter types; null if the name is sufficient
-     * @throws GenericException instead of every exception of the called method
+     * @throws GenericException if the called method throws any exception
      */
     @Nullable
     Object $invoke(String method, String @Nullable [] types, Object[] arguments) throws GenericException;

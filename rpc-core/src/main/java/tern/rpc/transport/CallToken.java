@@ -13,17 +13,17 @@ public final class CallToken {
         this.value = value;
     }
 
-    /** Creates the attachment that Dubbo's providers expect. */
+    /** Creates an attachment that contains the token, as Dubbo's providers expect it. */
     public static CallToken attachment(Token token) {
         return new CallToken(AcceptedTokens.ATTACHMENT, token.reveal());
     }
 
-    /** Creates the header that HTTP servers expect. */
+    /** Creates an authorization header that contains the token, as HTTP servers expect it. */
     public static CallToken bearer(Token token) {
         return new CallToken(AcceptedTokens.AUTHORIZATION, "Bearer " + token.reveal());
     }
 
-    /** Adds the token to a call, unless the call already has an attachment or header with this name. */
+    /** Adds the token to a call, unless the call has an attachment or header with this name. */
     public void addTo(Metadata metadata) {
         if (!metadata.contains(name)) {
             metadata.add(name, value);

@@ -13,13 +13,13 @@ public interface ClientConnection extends AutoCloseable {
     /** Whether calls are sent at once. This method only reads a flag. */
     boolean isAvailable();
 
-    /** Whether an attempt to connect is in progress, for which calls wait. */
+    /** Whether an attempt to connect is in progress. Calls wait for this attempt. */
     boolean isConnecting();
 
     /** The reason why the last attempt to connect failed or the connection was lost; empty if neither happened. */
     String lastFailure();
 
-    /** The number of calls that have no answer yet. */
+    /** The number of calls that have not been answered. */
     int inFlight();
 
     /** The number of request bytes that wait to be written to sockets. */
@@ -67,7 +67,7 @@ public interface ClientConnection extends AutoCloseable {
 
     /**
      * Sends a ping to the server, so that {@link #isHeardAfter} shows whether the server is alive. Does nothing if the
-     * protocol has no ping, or if an earlier ping is not yet answered.
+     * protocol has no ping, or if an earlier ping has not been answered.
      */
     default void probe() {}
 

@@ -8,7 +8,7 @@ import tern.rpc.endpoint.Endpoint;
 /** Creates connections of one protocol. Thread-safe. */
 public interface ClientTransport extends AutoCloseable {
 
-    /** The name of the protocol, as in addresses: {@code dubbo}. */
+    /** The protocol name, as in addresses: {@code dubbo}. */
     String protocol();
 
     /**

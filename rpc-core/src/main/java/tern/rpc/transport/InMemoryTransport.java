@@ -109,7 +109,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
-     * Starts the transport, also after it was closed.
+     * Starts the transport. A closed transport can be started again.
      *
      * @throws IllegalStateException if the transport is already started
      */
@@ -137,7 +137,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         draining = true;
     }
 
-    /** Returns 1 while calls are in flight, otherwise 0. */
+    /** Returns 1 if calls are in flight; 0 if there are none. */
     @Override
     public int connections() {
         return inFlight() == 0 ? 0 : 1;
@@ -153,7 +153,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         return (int) calls.stream().filter(MemoryCall::isOpen).count();
     }
 
-    /** The size of all stream messages, in both directions, that were neither decoded nor discarded yet. */
+    /** The size of all stream messages, in both directions, that have been neither decoded nor discarded. */
     @Override
     public long queuedBytes() {
         return unreadBytes.get();
@@ -282,7 +282,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
 
         /**
-         * Registers a call as received.
+         * Adds a received call to the calls that are ended when the transport is closed.
          *
          * @throws RpcException if the transport was closed in the meantime, because nothing else would end the call
          */
@@ -335,7 +335,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
     }
 
-    /** The answer of a one-way call, which has no value. */
+    /** The answer to a one-way call. It has no value. */
     private static final class NoAnswer implements Answer {
 
         @Override
@@ -345,7 +345,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
         @Override
         public void discard() {
-            // nothing was received
+            // A one-way call has no answer to release.
         }
     }
 

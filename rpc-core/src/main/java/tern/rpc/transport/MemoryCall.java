@@ -25,7 +25,10 @@ import tern.rpc.serialization.SerializationException;
 /** The server's half of an in-memory call. It passes answers directly to the client's half. Thread-safe. */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
-    /** Is notified when a call ends, and when an answer arrives too late. */
+    /**
+     * The transport of a call. It is notified when the call ends, and when an answer arrives after the call has
+     * ended.
+     */
     interface Owner {
         void over(MemoryCall call);
 
@@ -43,7 +46,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     private final long receivedNanos;
     private final Share share;
     private final AtomicBoolean answered = new AtomicBoolean();
-    private final @Nullable MemoryStream serverEnd; // null exactly if clientEnd is null
+    private final @Nullable MemoryStream serverEnd; // null if and only if clientEnd is null
     private final @Nullable MemoryStream clientEnd;
     private volatile @Nullable Metadata sentHeaders;
     private volatile ClientStream.@Nullable Receiver client;
@@ -53,8 +56,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**
      * @param arguments the encoded arguments; empty for a stream of requests
-     * @param share the share of the connection
-     * @param unread see {@link MemoryStream}
+     * @param share the connection's share, which counts the connection's admitted calls
+     * @param unread counts the bytes of received messages that have been neither decoded nor discarded
      */
     MemoryCall(
             Owner owner,
@@ -164,8 +167,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     /**
-     * Finds the method of the server by its name, as on a socket, because client and server may use different
-     * interfaces.
+     * Finds the server's method by its name, as a server on a socket does, because client and server may use
+     * different interfaces.
      */
     private static MethodDescriptor methodOf(ServiceDescriptor service, MethodDescriptor sent) {
         if (sent.service() == service || sent.service() == BuiltInMethods.DESCRIPTOR) {
@@ -240,9 +243,10 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         Metadata trailers = metadata.copy();
         if (failure instanceof RpcException rpc) {
             boolean asItIs =
-                    rpc.getCause() == null && trailers.isEmpty(); // the cause of a failure is not sent, as on a socket
+                    // Socket transports do not send the cause of a failure.
+                    rpc.getCause() == null && trailers.isEmpty();
             answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
-        } else if (serverEnd != null) { // exceptions are not sent on streams, as on a socket
+        } else if (serverEnd != null) { // socket transports send no exceptions on streams
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());
             answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
         } else {

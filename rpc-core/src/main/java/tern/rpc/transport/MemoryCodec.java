@@ -80,7 +80,7 @@ final class MemoryCodec {
      *
      * @throws SerializationException if the arguments cannot be decoded
      */
-    @SuppressWarnings("NullAway") // arguments may be null
+    @SuppressWarnings("NullAway") // an argument may be null
     Object[] decodeAll(byte[] bytes, ServiceDescriptor service, MethodDescriptor method) {
         Coder coder = reading(bytes, service);
         Object[] values = new Object[method.parameters().size()];

@@ -52,7 +52,7 @@ final class MemoryStream implements ClientStream {
 
     /**
      * @param type the type of received messages
-     * @param unread counts the bytes of received messages that were neither decoded nor discarded
+     * @param unread counts the bytes of received messages that have been neither decoded nor discarded
      */
     MemoryStream(MemoryCodec codec, MessageKind sent, MethodDescriptor method, ValueType type, AtomicLong unread) {
         this.codec = codec;

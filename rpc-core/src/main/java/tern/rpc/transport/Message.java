@@ -3,7 +3,7 @@ package tern.rpc.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A received message of a stream that is not yet decoded. Exactly one of {@link #decode} and {@link #discard} is
+ * A received stream message that has not been decoded. Exactly one of {@link #decode} and {@link #discard} is
  * called, and only once. {@link #bytes} may only be called before that.
  */
 public interface Message {

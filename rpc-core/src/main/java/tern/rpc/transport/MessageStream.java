@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 public interface MessageStream {
 
     /**
-     * Maximum total size of the messages that the receiver gets between two requests. Without this limit, large
+     * Maximum total size, in bytes, of the messages that the receiver gets between two calls of {@link #request}.
+     * Without this limit, large
      * messages would fill the memory, however few were requested. The message that reaches this limit is still
      * delivered.
      */

@@ -48,7 +48,7 @@ public final class PendingCall implements Runnable {
 
         /**
          * Called when the caller starts to wait, so that its thread may read the answer from the socket itself. Runs
-         * once on the thread of the caller, unless the call has already ended.
+         * once on the caller's thread, unless the call has already ended.
          */
         default void awaited(PendingCall call) {}
 
@@ -111,12 +111,12 @@ public final class PendingCall implements Runnable {
         this.id = assigned;
     }
 
-    /** Sets the connection of the attempt. Called before the call is sent. */
+    /** Sets the attempt's connection. Called before the call is sent. */
     public void carriedBy(Carrier connection) {
         this.carrier = connection;
     }
 
-    /** Whether the connection of the attempt has stopped accepting calls; false if the attempt has no connection. */
+    /** Whether the attempt's connection has stopped accepting calls; false if the attempt has no connection. */
     public boolean isCarrierGone() {
         Carrier current = carrier;
         return current != null && current.isGone();
@@ -142,7 +142,7 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Records that all bytes of the answer have arrived, even if some messages are not delivered yet. If the
+     * Records that all bytes of the answer have arrived, even if some messages have not been delivered. If the
      * connection is lost after that, the call does not fail. Runs on an event loop.
      */
     public void answerIsHere() {

@@ -115,8 +115,8 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the stack frames that the server sent, which it does only if {@code rpc.server.exception-frames} is set.
-     * Otherwise the stack trace is empty.
+     * Returns the stack frames that the server sent. The result is empty unless the server has the setting {@code
+     * rpc.server.exception-frames}.
      */
     private static StackTraceElement[] remoteFrames(Throwable read) {
         return Thrown.trace(read);

@@ -20,7 +20,7 @@ public interface ServerCall extends ServerContext.Exchange {
     /** The time at which the last byte of the request was read, on the clock of {@link System#nanoTime()}. */
     long receivedNanos();
 
-    /** The name of the service; null if the transport does not know it before the request is decoded. */
+    /** The service name; null if the transport does not know it before the request is decoded. */
     default @Nullable String service() {
         return null;
     }
@@ -34,7 +34,7 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * The deadline of the call; {@link Deadline#none()} if the transport does not know it before the request is
+     * The call's deadline; {@link Deadline#none()} if the transport does not know it before the request is
      * decoded.
      */
     default Deadline deadline() {
@@ -110,10 +110,10 @@ public interface ServerCall extends ServerContext.Exchange {
      *
      * @param ledger the times of the call; {@link CallLedger#none()} if no ledgers are kept
      * @param tookNanos the time since the call was received
-     * @param now the current time on the clock of the calls
+     * @param now the current time on the clock that times the calls
      */
     default void counted(CallLedger ledger, long tookNanos, long now) {
-        // most protocols send no times
+        // Does nothing by default, because most protocols do not send the times of a call.
     }
 
     /** Whether the caller still waits for an answer. */

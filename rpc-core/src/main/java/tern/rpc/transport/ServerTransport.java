@@ -32,7 +32,7 @@ public interface ServerTransport extends AutoCloseable {
     /** The number of calls received since the start. */
     long received();
 
-    /** The number of calls that have no answer yet. */
+    /** The number of calls that have not been answered. */
     int inFlight();
 
     /** The number of answer bytes that wait to be written to sockets. */

@@ -41,7 +41,7 @@ public final class TimeOuts {
      * Returns the message for the caller if a server answers DEADLINE_EXCEEDED. The server knows only the remaining
      * time of the call, so its time is replaced with the limit that the caller set.
      *
-     * @param text the message of the server
+     * @param text the server's message
      */
     public static String answered(Invocation call, Endpoint endpoint, String text) {
         Deadline deadline = call.deadline();

@@ -39,7 +39,7 @@ final class TlsKeys {
     }
 
     /**
-     * Checks the keys.
+     * Checks that each private key matches its certificate.
      *
      * @throws IllegalArgumentException if a key does not match its certificate, for example because only one of two
      *     files was changed
@@ -72,7 +72,7 @@ final class TlsKeys {
     private static void check(String name, X509Certificate certificate, @Nullable PrivateKey key) {
         String algorithm = SIGNATURES.get(certificate.getPublicKey().getAlgorithm());
         if (key == null || algorithm == null) {
-            return; // the key cannot be read, or its type is uncommon
+            return; // the key is not checked: it cannot be read, or its type is uncommon
         }
         boolean fits;
         try {
@@ -84,7 +84,7 @@ final class TlsKeys {
             verifying.update(SIGNED);
             fits = verifying.verify(signing.sign());
         } catch (GeneralSecurityException e) {
-            fits = false; // the key and the certificate have different types or sizes
+            fits = false; // the key does not match: it has another type or size than the certificate
         }
         if (!fits) {
             throw new IllegalArgumentException(name + " has a private key that does not match its certificate for "

@@ -29,7 +29,7 @@ public final class WrongArguments {
     /**
      * Decodes the next argument.
      *
-     * @param index the index of the parameter
+     * @param index the parameter index
      * @throws SerializationException if the argument cannot be decoded, or is null although its type is primitive
      */
     public static @Nullable Object read(ObjectReader reader, MethodDescriptor method, int index) {
