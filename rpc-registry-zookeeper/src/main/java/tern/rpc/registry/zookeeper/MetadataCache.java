@@ -65,7 +65,7 @@ final class MetadataCache {
         return entry.metadata;
     }
 
-    /** Whether each revision is either known or has failed to be read at least once. */
+    /** Whether the services of each revision are known, or reading them has failed at least once. */
     boolean isAsked() {
         return entries.values().stream().allMatch(entry -> entry.asked);
     }

@@ -127,7 +127,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         }
         rules.watch(names());
         if (!rules.isHeard()) {
-            return; // The list is incomplete; each rule that is read for the first time calls this method again.
+            return; // Some rules have not been read; each rule that is read for the first time calls this method again.
         }
         for (ApplicationWatch application : watched.values()) {
             for (ProcessEntry process : application.processes()) {
