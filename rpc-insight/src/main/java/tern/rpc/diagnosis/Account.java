@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.Part.Kind;
  */
 final class Account {
 
-    /** The own time of a call, before it is divided according to samples. */
+    /** The call's own time, before it is divided according to samples. */
     static final Part OWN = Part.of(Kind.UNEXPLAINED);
 
     private static final int MIN_SAMPLES = 3;
@@ -87,7 +87,10 @@ final class Account {
         };
     }
 
-    /** Adds the pauses that occurred during the call as separate parts, and reduces all other parts in proportion. */
+    /**
+     * Subtracts the pauses during the call from all parts in proportion, and adds each pause to the breakdown as a
+     * separate part.
+     */
     private static void takePausesOut(EndedCall call, Times times, PauseTimes pauses) {
         Times stood = pauses.between(call.startedNanos(), call.endedNanos());
         double paused = Math.min(stood.sum(), (double) call.tookNanos());
@@ -99,8 +102,8 @@ final class Account {
     }
 
     /**
-     * Moves the time in which threads looked up a host name, or waited for a processor, from operations to separate
-     * parts.
+     * Subtracts the time of host name lookups and of waits for a processor from the operations during which they
+     * occurred, and adds it to the breakdown as separate parts.
      */
     private static void moveOutOfOperations(Times times, Shares shares) {
         for (Phase phase : Phase.values()) {

@@ -16,9 +16,9 @@ import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 
 /**
- * Records the calls of each method: their counts, the last calls that missed the target or failed, and for comparison
- * some calls that met the target. Holds {@value #MAX_METHODS} methods. Calls of further methods are counted under
- * {@value #OTHERS}. Thread-safe.
+ * Records the calls of each method: their counts, the last calls that missed the latency target or failed, and some
+ * calls that met the target, for comparison. Holds {@value #MAX_METHODS} methods. Calls of further methods are
+ * counted under {@value #OTHERS}. Thread-safe.
  */
 final class CallRecords implements CallObserver {
 
@@ -63,7 +63,7 @@ final class CallRecords implements CallObserver {
         final LongAdder late = new LongAdder();
         final LongAdder failed = new LongAdder();
         final LongAdder nanos = new LongAdder();
-        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // the totals of the calls that met the target
+        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // sums over the calls that met the latency target
         final Ring bad = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
 
@@ -82,7 +82,10 @@ final class CallRecords implements CallObserver {
             return new Sums(calls.sum(), late.sum(), failed.sum(), nanos.sum(), spent);
         }
 
-        /** Adds the phases of one call that met its target. Called for one of every {@value #ONE_IN} such calls. */
+        /**
+         * Adds the phase times of one call that met its latency target to the sums of its method. Called for one of
+         * every {@value #ONE_IN} such calls.
+         */
         void learn(CallLedger ledger, long now) {
             for (int i = 0; i < PHASES.length; i++) {
                 long spent = ledger.nanos(PHASES[i], now);
@@ -165,7 +168,9 @@ final class CallRecords implements CallObserver {
         return sums;
     }
 
-    /** Returns the recorded calls that missed the target or failed, and that ended at the given time or later. */
+    /**
+     * Returns the recorded calls that missed the latency target or failed, and that ended at or after the given time.
+     */
     List<EndedCall> bad(long sinceNanos) {
         List<EndedCall> calls = new ArrayList<>();
         methods.values().forEach(records -> records.bad.since(sinceNanos, calls));
@@ -173,8 +178,8 @@ final class CallRecords implements CallObserver {
     }
 
     /**
-     * Returns the recorded calls that met the target, and that ended at the given time or later. Only some of these
-     * calls are recorded.
+     * Returns the recorded calls that met the latency target, and that ended at or after the given time. Only some of
+     * these calls are recorded.
      */
     List<EndedCall> good(long sinceNanos) {
         List<EndedCall> calls = new ArrayList<>();

@@ -47,14 +47,17 @@ final class CallSamples {
         });
     }
 
-    /** Returns how the samples of a call divide its time. */
+    /** Returns the relative shares of a call's time that its samples assign to each activity. */
     Shares of(CallLedger call) {
         Shares shares = new Shares();
         shares.add(byCall.getOrDefault(call, List.of()));
         return shares;
     }
 
-    /** Returns how the samples of a method's late or failed calls divide their time. */
+    /**
+     * Returns the relative shares of time that the samples of a method's late or failed calls assign to each
+     * activity.
+     */
     Shares of(String method) {
         return byMethod.getOrDefault(method, NONE);
     }
@@ -70,7 +73,7 @@ final class CallSamples {
         return looks;
     }
 
-    /** The number of samples in the own time of calls, that is, outside their operations. */
+    /** The number of samples taken in the calls' own time, that is, outside their operations. */
     int ownLooks() {
         int looks = 0;
         for (List<Sample> list : byCall.values()) {
@@ -82,8 +85,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the line in which threads were found most often while they spent time on this part; null if there is no
-     * sample.
+     * Returns the source line in which threads were found most often while they spent time on this part; null if
+     * there is no sample.
      */
     @Nullable
     StackTraceElement lineOf(Part part) {
@@ -91,8 +94,8 @@ final class CallSamples {
     }
 
     /**
-     * Returns the line of a part with the line that called it, as in {@code Naps.millis:15, called from Stock.take:40};
-     * null if there is no sample.
+     * Returns the most frequent source line of a part together with the line that called it, as in
+     * {@code Naps.millis:15, called from Stock.take:40}; null if there is no sample.
      */
     @Nullable
     String shownLineOf(Part part) {
@@ -103,7 +106,7 @@ final class CallSamples {
         return shown(line, sample -> sample.part().equals(part));
     }
 
-    /** Returns a line together with the line that called it, as found in the matching samples. */
+    /** Returns a source line together with the line that called it in the matching samples. */
     private String shown(StackTraceElement line, Predicate<Sample> among) {
         for (Sample sample : all()) {
             if (line.equals(sample.line()) && among.test(sample)) {
@@ -117,7 +120,7 @@ final class CallSamples {
         return ApplicationCode.shown(line);
     }
 
-    /** Returns a line together with the line that called it, as found in the samples of this phase. */
+    /** Returns a source line together with the line that called it in the samples of this phase. */
     String shown(StackTraceElement line, Phase phase) {
         return shown(line, sample -> sample.phase() == phase);
     }
@@ -146,27 +149,31 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** Returns the application's line that called one of these methods most often; null if none was called. */
+    /**
+     * Returns the line of application code that called one of these methods most often; null if none of them was
+     * called.
+     */
     @Nullable
     StackTraceElement lineCalling(String... methods) {
         List<String> wanted = List.of(methods);
         return line(sample -> sample.called() != null && wanted.contains(sample.called()));
     }
 
-    /** Returns the line in which owners of this lock were found most often; null if there is no sample. */
+    /** Returns the source line in which the lock's owners were found most often; null if there is no sample. */
     @Nullable
     StackTraceElement ownersLineOf(Part lock) {
         return most(sample -> sample.part().equals(lock) ? sample.doing() : null);
     }
 
-    /** Returns the line in which threads were found most often in this phase; null if there is no sample. */
+    /** Returns the source line in which threads were found most often in this phase; null if there is no sample. */
     @Nullable
     StackTraceElement lineIn(Phase phase) {
         return line(sample -> sample.phase() == phase);
     }
 
     /**
-     * Returns the line in which threads of these calls were found most often in this phase; null if there is no sample.
+     * Returns the source line in which the threads of these calls were found most often in this phase; null if there
+     * is no sample.
      */
     @Nullable
     StackTraceElement lineIn(Phase phase, Set<CallLedger> calls) {
@@ -200,7 +207,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the operation that owners of this lock were running in at least half of the samples; null if there is no
+     * Returns the operation that the lock's owners were running in at least half of the samples; null if there is no
      * such operation.
      */
     @Nullable
@@ -224,7 +231,7 @@ final class CallSamples {
                 .orElse(null);
     }
 
-    /** Returns the share of samples in this phase in which the thread was computing. */
+    /** Returns the share of this phase's samples in which the thread was computing. */
     double computingIn(Phase phase) {
         int looks = 0;
         int computing = 0;

@@ -4,17 +4,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cause of a missed target.
+ * A cause of a missed latency target.
  *
  * @param kind the kind of the cause in capitals, such as {@code NOT GIVEN BACK}
  * @param name the culprit: a pool, a stack frame, a statement or a peer
  * @param ms the time that this cause adds to a late or failed call on average, in milliseconds
  * @param ofMs the time that all causes together add to a late or failed call on average, in milliseconds
- * @param saves the share of late or failed calls that would meet the target without this cause, 0 to 1
- * @param certainMs the part of {@code ms} that is statistically certain, given the number of samples
- * @param evidence facts in short lines; the first word of a line says what the line is about
- * @param changed the values that have changed, are new or have stayed the same since the miss began, in lines of the
- *     same form as {@code evidence}
+ * @param saves the share of late or failed calls that would meet the target without this cause, from 0 to 1
+ * @param certainMs the lower bound of {@code ms}, which is statistically certain, given the number of samples
+ * @param evidence facts, one per short line; the first word of each line names its subject
+ * @param changed the values that have changed, are new or have stayed the same since the miss began, one per line as
+ *     in {@code evidence}
  * @param symptoms consequences of the cause, such as a full pool
  * @param acquitted suspects that are ruled out, with the reason
  */
@@ -38,7 +38,7 @@ public record Cause(
         acquitted = List.copyOf(acquitted);
     }
 
-    /** The place where something must be changed. */
+    /** Where the advised change must be made. */
     public enum Where {
         CODE,
         STATEMENT,

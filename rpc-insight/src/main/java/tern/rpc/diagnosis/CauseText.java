@@ -9,7 +9,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.pool.PoolKind;
 
-/** Describes a part of the calls' extra time as a cause with its evidence and the advised change. */
+/** Describes a part of the calls' extra time as a cause, with its evidence and the advised change. */
 final class CauseText {
 
     /** Precedes the holder in the name of a lock. */
@@ -44,7 +44,7 @@ final class CauseText {
     /** The kind and name of a cause, with the advised change. */
     record Told(String kind, String name, Change change, List<String> facts) {}
 
-    /** Describes the cause for which the part stands. */
+    /** Describes the cause that this part represents. */
     Cause cause(Part part, double nanos, double ofNanos, double certainNanos) {
         Told told = told(part);
         List<String> facts = new ArrayList<>(told.facts());
@@ -168,7 +168,7 @@ final class CauseText {
         return brings;
     }
 
-    /** Returns the other suspects, each with the value that rules it out. */
+    /** Returns the suspects that the evidence rules out, each with the value that rules it out. */
     private List<String> acquitted(Part part) {
         List<String> not = new ArrayList<>();
         for (PoolVerdict pool : pools.values()) {

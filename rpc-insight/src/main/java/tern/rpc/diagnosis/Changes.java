@@ -7,15 +7,15 @@ import java.util.Map;
 import tern.rpc.Phase;
 
 /**
- * Compares the values during a miss with their usual values. Finds values that changed, that are new, and that stayed
- * the same.
+ * Compares the values measured during a miss with their usual values. Finds values that changed, that are new, and
+ * that stayed the same.
  */
 final class Changes {
 
     /** A value is reported as changed if it is at least this many times its usual value. */
     private static final double MUCH = 2;
 
-    /** A method is new if its first call was at most this long ago. */
+    /** A method is considered new if its first call was at most this long ago. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
     /** Methods that are first called within this time after the application's first call are not reported as new. */
@@ -85,8 +85,8 @@ final class Changes {
     }
 
     /**
-     * Whether late or failed calls spend time on an operation that their methods usually do not run. False if the usual
-     * times of these methods are unknown.
+     * Whether late or failed calls spend time on an operation that their methods usually do not run. False if these
+     * methods' usual times are unknown.
      */
     private boolean isNew(Part cause) {
         if (Operations.phase(cause.kind()) == null || cause.name().isEmpty()) {

@@ -10,10 +10,10 @@ import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.LoggingMode;
 
-/** Texts about application code that waits, fails or writes log lines. */
+/** Describes causes in application code that waits, fails or writes log lines. */
 final class CodeText {
 
-    /** The prefix of the name of a part if tasks of an executor wait for other tasks. */
+    /** The prefix of a part's name if an executor's tasks wait for other tasks. */
     static final String TASKS = "tasks of ";
 
     private final Evidence evidence;
@@ -69,7 +69,7 @@ final class CodeText {
         };
     }
 
-    /** The cause for a part that only tasks of an executor spend time in, for which calls wait. */
+    /** Describes the cause if calls wait for an executor's tasks and only these tasks spend time on this part. */
     private Told task(Part part, String executor, TaskWatch.Executor tasks) {
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);
@@ -90,8 +90,7 @@ final class CodeText {
     }
 
     /**
-     * Describes a sleep in application code. If the sleep comes after an answer with a server error, it is described as
-     * the pause before a retry.
+     * Describes a sleep in application code. A sleep after a server error is described as the pause before a retry.
      */
     private Told sleep(Part part, String shown, @Nullable StackTraceElement line) {
         String failing = operations.failingPeer(part);
@@ -189,7 +188,7 @@ final class CodeText {
         return new Told("FAILURE", name, Change.of(Where.CODE, text), List.of());
     }
 
-    /** Describes the cause if calling threads write log lines themselves. */
+    /** Describes the cause if the calls' threads write log lines themselves. */
     Told log() {
         List<String> facts = List.of(StoreText.perCall("log", operations.of(Phase.LOGGING, ""), -1));
         LoggingMode mode = evidence.logging();

@@ -27,16 +27,16 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final long MAJOR_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** A pause of the application during a collection. */
+    /** A pause of the application threads during a garbage collection. */
     private record Pause(long fromNanos, long toNanos, String cause) {}
 
     /** The memory that old objects used after a collection. */
     private record Use(long atNanos, long bytes, boolean major) {}
 
     /**
-     * The time of {@link System#nanoTime()} at which the times in the JVM's notifications are zero. The JVM does not
-     * publish this time, and it is not the start of the uptime. It is estimated: each notification gives an upper
-     * bound. Guarded by this.
+     * The value of {@link System#nanoTime()} when the clock of the JVM's collection notifications was zero. The JVM
+     * does not publish this value, and it is not the start of the uptime. It is estimated: each notification gives an
+     * upper bound. Guarded by this.
      */
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
@@ -47,7 +47,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     private long freedBytes;
     private boolean listening;
 
-    /** Starts to listen to collections. A second call has no effect. */
+    /** Registers this object for the collectors' notifications. A second call has no effect. */
     synchronized void start() {
         if (listening) {
             return;
@@ -60,7 +60,10 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
     }
 
-    /** Whether the bean reports pauses. Of the concurrent collectors, only G1 has a bean that reports pauses. */
+    /**
+     * Whether the collector's MXBean reports pauses. Among the concurrent collectors, only G1 has a bean that reports
+     * pauses.
+     */
     private static boolean reportsPauses(String name) {
         return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));
     }
@@ -95,7 +98,7 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
     }
 
-    /** Returns the bytes in pools whose objects have survived a young collection. */
+    /** Returns the number of bytes used in memory pools whose objects have survived a young collection. */
     private static long kept(Map<String, MemoryUsage> pools) {
         return sum(pools, true);
     }
@@ -141,8 +144,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     }
 
     /**
-     * Returns the cause of the collections that took most of the time since the given time; null if there was no
-     * collection.
+     * Returns the trigger of the collections that together took the most time since the given time; null if there was
+     * no collection.
      */
     synchronized @Nullable String mainCause(long sinceNanos) {
         Map<String, Long> spent = new HashMap<>();

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
 /**
- * Common names for samples that belong together. If code computes in many small methods, its samples get the name of
- * their common caller. All samples that wait for a lock get the name of the lock's usual holder.
+ * Gives samples that belong together a common name. If code computes in many small methods, its samples get the name
+ * of their common caller. All samples that wait for a lock get the name of the lock's usual holder.
  *
  * @param caller the common caller of computing code; null if each method keeps its own name
- * @param holders the name of the part for each lock
+ * @param holders the part name that includes the usual holder, by lock
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
@@ -27,7 +27,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
     private static final String HELD = " held in ";
     private static final String WANTED = " wanted in ";
 
-    /** Returns the sample with its common name. */
+    /** Returns the sample with its common name; without one, returns the sample unchanged. */
     Sample of(Sample sample) {
         String lock = lock(sample);
         if (lock != null) {
@@ -54,7 +54,7 @@ record CommonNames(@Nullable String caller, Map<String, String> holders) {
         return end < 0 ? null : name.substring(0, end);
     }
 
-    /** Returns the name of the part for each lock that has a usual holder. */
+    /** Returns the part name that includes the usual holder, for each lock that has a usual holder. */
     static Map<String, String> holders(List<List<Sample>> calls) {
         Map<String, Map<String, Integer>> found = new HashMap<>();
         for (List<Sample> list : calls) {

@@ -6,14 +6,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Describes whether the calls of an application miss their target, and why.
+ * Describes whether an application's calls miss their latency target, and why.
  *
  * @param state whether calls miss the target
  * @param text the diagnosis as text for people
  * @param miss the missed target; null unless the state is {@link State#MISS}
  * @param causes the causes, the most expensive first; not empty if the state is {@link State#MISS}, otherwise empty
  * @param accountMs the mean time of a late or failed call by part in milliseconds, the longest part first; the sum is
- *     the time of the call
+ *     the call's total time
  * @param unexplainedMs the time that no evidence explains, in milliseconds
  * @param missing evidence that the operating system does not provide
  */
@@ -32,26 +32,26 @@ public record Diagnosis(
         missing = List.copyOf(missing);
     }
 
-    /** Whether calls miss the target. */
+    /** Whether calls miss the latency target. */
     public enum State {
-        /** Too few calls have ended to judge. */
+        /** Too few calls have ended for a decision. */
         QUIET,
-        /** Calls meet the target. */
+        /** Calls meet the latency target. */
         HEALTHY,
-        /** Calls miss the target, fail or are refused. */
+        /** Calls miss the latency target, fail or are refused. */
         MISS
     }
 
     /**
-     * A missed target.
+     * A period in which calls miss the latency target.
      *
      * @param since the beginning of the miss
      * @param seconds the duration of the miss so far
      * @param methods the methods with late or failed calls
-     * @param calls the number of calls in the diagnosed window, which is at most the last minute
+     * @param calls the number of calls in the diagnosed period, which is at most the last minute
      * @param late the number of calls that took longer than the target
-     * @param hung the number of calls that have now been running for more than ten times the target
-     * @param usualP99Ms the usual 99th percentile in milliseconds; -1 if unknown
+     * @param hung the number of running calls that have taken more than ten times the target so far
+     * @param usualP99Ms the usual 99th percentile of the calls' times in milliseconds; -1 if unknown
      */
     public record Miss(
             Instant since,

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 
-/** Writes a diagnosis as text for people. */
+/** Formats a diagnosis as text for people. */
 final class DiagnosisText {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
@@ -63,8 +63,8 @@ final class DiagnosisText {
     }
 
     /**
-     * Whether the first two causes both cost much time, and fixing only one of them would save less than half of the
-     * late or failed calls.
+     * Whether the first two causes both cost much time, and fixing either of them alone would save less than half of
+     * the late or failed calls.
      */
     static boolean isNotAlone(List<Cause> causes) {
         return causes.size() > 1
@@ -73,7 +73,7 @@ final class DiagnosisText {
                 && causes.get(1).saves() < HALF;
     }
 
-    /** Returns the kind and name of a cause in one line. */
+    /** Returns the cause's kind and name in one line. */
     static String title(Cause cause) {
         return cause.kind() + ": " + cause.name();
     }

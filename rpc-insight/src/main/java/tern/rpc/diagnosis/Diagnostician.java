@@ -26,8 +26,9 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Watches the calls of an application every second and diagnoses a missed target. One thread calls {@link #second} once
- * a second, and {@link #look} after each {@link #pauseNanos}. Any thread may read the {@link #diagnosis}.
+ * Watches an application's calls every second, and diagnoses why they miss the latency target. One thread calls
+ * {@link #second} once a second, and {@link #look} after each {@link #pauseNanos}. Any thread may read the {@link
+ * #diagnosis}.
  */
 public final class Diagnostician {
 
@@ -57,14 +58,15 @@ public final class Diagnostician {
     private final History history = new History();
     private final FlightRecording recording = new FlightRecording();
     private volatile boolean recordsMisses;
-    private long lastRecording = Long.MIN_VALUE; // Only the watching thread uses this field.
+    private long lastRecording = Long.MIN_VALUE; // used only by the watching thread
     private final MissReport report = new MissReport(history);
     private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
-    private final Deque<Second> seconds = new ArrayDeque<>(); // Only the watching thread uses this field.
-    private @Nullable Instant since; // Only the watching thread uses this field.
-    private long sinceNanos; // Only the watching thread uses this field.
-    private double usualP99 = -1; // Only the watching thread uses this field.
+    // one element per second; used only by the watching thread
+    private final Deque<Second> seconds = new ArrayDeque<>();
+    private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
+    private long sinceNanos; // used only by the watching thread
+    private double usualP99 = -1; // used only by the watching thread
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
     /** The parts of the application that the diagnosis can see. */
@@ -103,7 +105,7 @@ public final class Diagnostician {
     }
 
     /**
-     * Starts to measure pauses of the process.
+     * Starts to measure the process's pauses.
      *
      * @param recordMisses whether the flight recorder records long misses
      */
@@ -112,7 +114,7 @@ public final class Diagnostician {
         process.start();
     }
 
-    /** Stops everything that {@link #start} began. */
+    /** Stops all measurements that {@link #start} began. */
     public void stop() {
         process.stop();
     }
@@ -136,8 +138,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns a line that compares the expected with the measured effect of the advised property that was changed last;
-     * empty if none was changed. Any thread may call this.
+     * Returns a line about the most recently changed property among those that a diagnosis advised. The line compares
+     * the expected with the measured effect; it is empty if no such property was changed. Any thread may call this.
      */
     public String checkedChange() {
         return check.line();
@@ -154,8 +156,8 @@ public final class Diagnostician {
     }
 
     /**
-     * Returns the time until {@link #look} must be called again, in nanoseconds. Returns 0 if no sample is needed, that
-     * is, if the target is met and no running call has taken more than twice the target.
+     * Returns the time until {@link #look} must be called again, in nanoseconds. Returns 0 if no sample is needed:
+     * calls meet the latency target, and no running call has taken more than twice that target.
      */
     public long pauseNanos() {
         return since != null || isSomeoneLate() ? sampler.pauseNanos() : 0;
@@ -175,7 +177,7 @@ public final class Diagnostician {
         sampler.look(surroundings.running(), clock.nanoTime());
     }
 
-    /** Ends a second: decides whether the target is missed, and diagnoses a miss. */
+    /** Completes a second: decides whether calls miss the latency target, and diagnoses a miss. */
     public void second() {
         long now = clock.nanoTime();
         Second current = read(now);
@@ -203,7 +205,8 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            // After the target is met again, the few late calls of the last seconds are no evidence about the miss.
+            // After calls meet the latency target again, the few late calls of the last seconds are no evidence about
+            // the miss.
             if (watch.isMissed()) {
                 diagnose(now, current, running, hung, seen);
             }

@@ -6,18 +6,18 @@ import tern.rpc.CallLedger;
 import tern.rpc.pool.LoggingMode;
 
 /**
- * The evidence about a miss.
+ * The evidence about a miss, collected in the observed period.
  *
- * @param targetNanos the target for the time of a call
- * @param seconds the length of the window
+ * @param targetNanos the latency target
+ * @param seconds the length of the observed period
  * @param bad the recorded calls that were late, failed or are hanging
  * @param good some of the calls that met the target
- * @param samples samples of the threads of calls
- * @param tasks samples of the tasks of executors
+ * @param samples the samples of the calls' threads
+ * @param tasks the samples of executors' tasks
  * @param logging how log lines are written
  * @param methodAges the time since the first call of each method, in nanoseconds
  * @param trace the last calls in the order of their arrival, for a replay
- * @param calls the counts of calls in the window
+ * @param calls the counts of calls in the observed period
  * @param refused the number of refused calls by reason
  */
 record Evidence(
@@ -45,10 +45,10 @@ record Evidence(
     }
 
     /**
-     * Counts of the calls in the window.
+     * The number of calls in the observed period.
      *
-     * @param late the number of calls that took longer than the target, including failed calls
-     * @param hung the number of calls that have now been running for more than ten times the target
+     * @param late the number of calls that took longer than the latency target, including failed calls
+     * @param hung the number of running calls that have taken more than ten times the target so far
      */
     record Counts(long calls, long late, long failed, long refused, int hung) {
 

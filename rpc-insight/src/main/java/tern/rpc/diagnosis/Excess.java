@@ -11,33 +11,33 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The extra time of late or failed calls compared with their usual time, per call and part. For a failed call that was
- * not late, ten times the target is added to the part of its failure. Times are in nanoseconds.
+ * The extra time of late or failed calls compared with their usual time, per call and part. If a failed call was not
+ * late, ten times the latency target is added to the part that failed. Times are in nanoseconds.
  */
 final class Excess {
 
     private static final int TARGETS_OF_A_FAILURE = 10;
     private static final int MAX_ACCOUNTS = 512;
 
-    /** The kinds of waits after which code gives up with an exception. */
+    /** The kinds of waits that application code may end with an exception. */
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
     private final Evidence evidence;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
 
-    /** The samples of the threads of late or failed calls. */
+    /** The samples of late or failed calls' threads. */
     final CallSamples samples;
 
-    /** The mean breakdown of the time of a late or failed call. */
+    /** A late or failed call's time by part, averaged over all such calls. */
     final Times account = new Times();
 
-    /** The mean extra time of a late or failed call. */
+    /** A late or failed call's extra time by part, averaged over all such calls. */
     final Times times = new Times();
 
     /** The breakdowns from which the means were computed. */
     final List<Counted> accounts = new ArrayList<>();
 
-    /** The breakdown of the time of one late or failed call. */
+    /** One late or failed call and its time by part. */
     record Counted(EndedCall call, Times times) {}
 
     Excess(Evidence evidence) {
@@ -54,7 +54,11 @@ final class Excess {
         });
     }
 
-    /** @param all the number of late or failed calls of all methods */
+    /**
+     * Adds one method's late or failed calls to the means.
+     *
+     * @param all the number of late or failed calls of all methods
+     */
     private void add(String method, List<EndedCall> calls, int all) {
         Times mean = new Times();
         int step = Math.max(1, all / MAX_ACCOUNTS);
@@ -85,8 +89,8 @@ final class Excess {
     }
 
     /**
-     * Returns the wait for which the code of a failed call gave up: it took at least half of the call's time and at
-     * least as long as the target. Returns null if there is no such wait.
+     * Returns the wait that a failed call's code gave up: a wait that took at least half of the call's time and at
+     * least as long as the latency target. Returns null if there is no such wait.
      */
     private @Nullable Part longWait(EndedCall call) {
         Times times = accountOf(call);
@@ -103,7 +107,8 @@ final class Excess {
     }
 
     /**
-     * Replaces the names of pool waits with the pools' own names, because failed borrowings may have a general name.
+     * Replaces the names of pool waits with the pools' own names, because a failed wait may carry only a general
+     * name.
      */
     private Times named(Times times) {
         Times named = new Times();
@@ -119,8 +124,8 @@ final class Excess {
     }
 
     /**
-     * Returns the usual breakdown of the time of the method's calls. If no usual time was learned, returns the mean
-     * breakdown of the calls in the same window that met the target.
+     * Returns the usual time of the method's calls by part. If no usual time was learned, returns the mean over the
+     * calls in the observed period that met the latency target.
      */
     private @Nullable Times usualOf(String method) {
         Times known = evidence.usual().of(method);
@@ -162,14 +167,14 @@ final class Excess {
         return evidence.targetNanos();
     }
 
-    /** Returns the number of late or failed calls by method, in alphabetical order. */
+    /** Returns the number of late or failed calls, by method in alphabetical order. */
     Map<String, Integer> badByMethod() {
         return new LinkedHashMap<>(badByMethod);
     }
 
     /**
-     * Returns the mean extra time of the late or failed calls that spent time on matching parts, without the time of
-     * these parts.
+     * Returns the mean extra time of the late or failed calls that spent time on matching parts. The result does not
+     * include the time of these parts.
      */
     Times ofCallsWith(Predicate<Part> wanted) {
         Times sum = new Times();
@@ -185,8 +190,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean extra time of all late or failed calls of the methods of which some call spent time on this
-     * part.
+     * Returns the mean extra time of the late or failed calls of every method that has at least one call with time on
+     * this part.
      */
     Times ofMethodsWith(Part part) {
         Set<String> methods = new TreeSet<>();
@@ -209,8 +214,8 @@ final class Excess {
     }
 
     /**
-     * Returns the mean breakdown of the late or failed calls that spent time on this part. If none did, returns the
-     * mean breakdown of all late or failed calls.
+     * Returns the mean time by part of the late or failed calls that spent time on this part. If there are no such
+     * calls, returns the mean of all late or failed calls.
      */
     Times accountOfCallsWith(Part part) {
         Times sum = new Times();
@@ -226,8 +231,8 @@ final class Excess {
     }
 
     /**
-     * The part of the excess that bad calls have only because they were selected for being slow: the slowest tenth of
-     * the usual calls has it too.
+     * The extra time that late or failed calls have only because they were selected for being slow. The slowest tenth
+     * of the usual calls has this extra time too.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Usual::isOwn);
@@ -247,7 +252,9 @@ final class Excess {
         return all == 0 ? 0 : sum / all;
     }
 
-    /** The share of bad calls that would be in time without the time of the matching parts. */
+    /**
+     * The share of late or failed calls that would meet the latency target without the time of the matching parts.
+     */
     double saves(Predicate<Part> cause) {
         int saved = 0;
         for (Counted counted : accounts) {

@@ -20,12 +20,15 @@ import tern.rpc.StatusCode;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds the part of a call to which a failure belongs. The name of the part contains no values from the call. */
+/**
+ * Finds the part of a call's time to which the call's failure belongs. The part's name contains no values from the
+ * call.
+ */
 final class FailurePart {
 
     private static final int MAX_CAUSES = 8;
 
-    /** The simple names of exceptions that end a wait for a connection, with the phase of the wait. */
+    /** The simple names of exceptions that end a wait for a connection, each with the ledger phase of that wait. */
     private static final Map<String, Phase> POOL_TIMEOUTS = Map.of(
             "GetConnectionTimeoutException", Phase.JDBC_CONNECTION,
             "SQLTransientConnectionException", Phase.JDBC_CONNECTION,
@@ -79,8 +82,8 @@ final class FailurePart {
     private FailurePart() {}
 
     /**
-     * Returns the part of the call that caused its failure. Returns null for a failure that the time of the call
-     * explains better, such as a timeout.
+     * Returns the part that represents the call's failure. Returns null for a failure that the call's time explains
+     * better, such as a timeout.
      */
     static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();
@@ -140,7 +143,7 @@ final class FailurePart {
                 || failure.getClass().getSimpleName().endsWith("TimeoutException");
     }
 
-    /** Returns the part if the failure comes from the network or from another service; otherwise null. */
+    /** Returns the part for a failure in the network or in another service; null for any other failure. */
     private static @Nullable Part ofPeer(EndedCall call, List<Throwable> chain) {
         for (int i = chain.size() - 1; i >= 0; i--) {
             Throwable one = chain.get(i);

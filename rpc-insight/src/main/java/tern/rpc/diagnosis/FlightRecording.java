@@ -29,7 +29,7 @@ final class FlightRecording {
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile @Nullable Recorded last;
 
-    /** Whether this JVM has a flight recorder. */
+    /** Whether this JVM contains the flight recorder. */
     static boolean isThere() {
         return ModuleLayer.boot().findModule("jdk.jfr").isPresent();
     }
@@ -40,7 +40,7 @@ final class FlightRecording {
         return last;
     }
 
-    /** Starts a recording unless one is running. Returns whether a recording was started. */
+    /** Starts a recording unless one is running. Returns whether this call started a recording. */
     boolean start(Instant now) {
         if (!isThere() || !running.compareAndSet(false, true)) {
             return false;

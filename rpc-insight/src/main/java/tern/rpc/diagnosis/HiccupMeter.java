@@ -78,7 +78,7 @@ final class HiccupMeter {
 
     /**
      * Returns the pauses within this period that no garbage collection explains. If the process used a processor for
-     * more than a quarter of the pause, the JVM caused the pause; otherwise the cause was outside the process.
+     * more than a quarter of a pause, the pause is attributed to the JVM; otherwise to a cause outside the process.
      */
     synchronized Times between(long fromNanos, long toNanos, PauseTimes collections) {
         Times times = new Times();

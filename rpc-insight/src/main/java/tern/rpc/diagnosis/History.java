@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recent past: the causes of the last {@value #MAX_EPISODES} misses within 24 hours, the measured values of each
- * second for ten minutes, and of each minute for 24 hours. Thread-safe.
+ * Keeps up to {@value #MAX_EPISODES} causes of misses from the last 24 hours, the measured values of each second for
+ * ten minutes, and those of each minute for 24 hours. Thread-safe.
  */
 public final class History {
 
@@ -26,13 +26,13 @@ public final class History {
     private int secondsOfMinute;
 
     /**
-     * A period of a miss in which the first cause stayed the same.
+     * A period within a miss during which the first cause stayed the same.
      *
      * @param miss the beginning of the miss
      * @param from the beginning of the period
      * @param until the last time at which the cause was the first one
-     * @param first the kind and name of the cause
-     * @param p99Ms the 99th percentile in milliseconds; -1 if unknown
+     * @param first the first cause's kind and name
+     * @param p99Ms the 99th percentile of the calls' times in milliseconds; -1 if unknown
      */
     public record Episode(
             Instant miss,
@@ -85,10 +85,9 @@ public final class History {
         static final Figures NONE = new Figures(Instant.EPOCH, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
         /**
-         * Returns the values of this entry merged with the values of the next second. Counts are added, other values
-         * are averaged.
+         * Merges this entry with the values of the next second. Counts are added, other values are averaged.
          *
-         * @param secondsSoFar the number of seconds in this entry
+         * @param secondsSoFar the number of seconds that this entry covers
          */
         private Figures plus(Figures next, int secondsSoFar) {
             long all = calls + next.calls;
@@ -110,7 +109,7 @@ public final class History {
         }
     }
 
-    /** Adds the values of a second. */
+    /** Records the values of a second. */
     synchronized void add(Figures second) {
         add(seconds, second, SECONDS);
         minute = minute.plus(second, secondsOfMinute);
@@ -128,7 +127,9 @@ public final class History {
         }
     }
 
-    /** Adds an episode. It replaces the last episode if both belong to the same miss and have the same first cause. */
+    /**
+     * Records an episode. It replaces the last episode if both belong to the same miss and have the same first cause.
+     */
     synchronized void add(Episode episode) {
         Episode last = episodes.peekLast();
         if (last != null && last.miss.equals(episode.miss) && last.first.equals(episode.first)) {

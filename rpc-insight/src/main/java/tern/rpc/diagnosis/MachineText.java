@@ -11,7 +11,7 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.pool.ApplicationCode;
 
-/** Texts about processors, memory and code that computes. */
+/** Describes causes that concern processors, memory and code that computes. */
 final class MachineText {
 
     private static final double NEARLY_FULL = 0.85;
@@ -165,7 +165,7 @@ final class MachineText {
         }
         Part code = longestComputing();
         StackTraceElement line = code == null ? null : excess.samples.lineOf(code);
-        // The many samples of calls are better evidence than the single sample of a thread.
+        // The calls' many samples are better evidence than the thread's single sample.
         if (serves(most) && line != null) {
             return String.format(
                     Locale.ROOT,

@@ -13,13 +13,15 @@ import tern.rpc.evidence.MachineReader;
 import tern.rpc.evidence.MachineSecond;
 import tern.rpc.evidence.RunTime;
 
-/** Measures processors and memory of this process and its container. Only one thread calls {@link #read}. */
+/**
+ * Measures the processors and memory that this process and its container use. Only one thread calls {@link #read}.
+ */
 final class MachineWatch implements ProcessWatch {
 
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int SECONDS_BETWEEN_SEARCHES = 60;
 
-    /** The collector works in bursts, so its values are means over this period. */
+    /** The garbage collector works in bursts, so its values are means over this period. */
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
 
     private static final OperatingSystemMXBean SYSTEM =
@@ -30,11 +32,11 @@ final class MachineWatch implements ProcessWatch {
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final JvmThreads jvmThreads = new JvmThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
-    // the readings of the last seconds, for values that come in bursts
+    // the readings of the last {@link #WINDOW_NANOS}, from which means are computed
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // the number of readings until the JVM's threads are searched again
+    private int untilSearch; // the number of readings before the JVM's threads are searched again
 
     MachineWatch() {
         collectors.start();
@@ -99,7 +101,7 @@ final class MachineWatch implements ProcessWatch {
         return latest;
     }
 
-    /** Adds a reading, and returns the oldest reading of the window. */
+    /** Adds a reading, and returns the oldest reading within {@link #WINDOW_NANOS}. */
     private Look first(Look look) {
         looks.addLast(look);
         while (looks.size() > 2 && look.at - looks.getFirst().at > WINDOW_NANOS) {

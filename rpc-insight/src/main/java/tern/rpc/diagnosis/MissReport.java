@@ -16,9 +16,9 @@ import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
 
 /**
- * Publishes the diagnoses of a miss. Logs each miss once when it begins and once when it ends. Publishes a diagnosis
- * with a new first cause only if this cause was first in two of the last three seconds. Not thread-safe: only one
- * thread uses it.
+ * Publishes the diagnoses of a miss, that is, of a period in which calls miss the latency target. Logs each miss once
+ * when it begins and once when it ends. Publishes a diagnosis with a new first cause only if this cause was first in
+ * two of the last three seconds. Not thread-safe: only one thread uses it.
  */
 final class MissReport {
 
@@ -28,7 +28,7 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     private final History history;
-    private final Deque<String> firsts = new ArrayDeque<>(); // the first causes of the last seconds
+    private final Deque<String> firsts = new ArrayDeque<>(); // the first cause in each of the last seconds
     private @Nullable Diagnosis published; // the published diagnosis of the current miss
     private boolean told; // whether the log line of the current miss was written
     private int seconds;
@@ -37,11 +37,11 @@ final class MissReport {
         this.history = history;
     }
 
-    /** The beginning of a miss and the missed target. */
+    /** The beginning of a miss and the missed latency target. */
     record Begun(Instant since, long seconds, double targetMs, double usualP99Ms) {}
 
     /**
-     * Adds the diagnosis for the last second.
+     * Records the diagnosis of the last second, and decides which diagnosis to publish.
      *
      * @param mayWarn whether the application has served calls for long enough to log a warning
      * @return the diagnosis to publish
@@ -174,8 +174,8 @@ final class MissReport {
     }
 
     /**
-     * Returns the 99th percentile of all calls. It is found by its rank among the bad calls, which are the slowest
-     * calls.
+     * Returns the 99th percentile of all calls' times. It is found by its rank among the late or failed calls, which
+     * are the slowest calls.
      */
     private static double p99(List<EndedCall> bad, Evidence.Counts counts) {
         List<EndedCall> slowest = new ArrayList<>(bad);

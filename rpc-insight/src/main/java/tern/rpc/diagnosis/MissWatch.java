@@ -4,10 +4,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Decides every second whether calls miss the target. A second is considered missed if, with a certainty of 99 %, the
- * true share of bad calls (late, failed or refused) is above one percent (lower bound of Wilson's score interval). The
- * share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins when two of three
- * seconds are considered missed, or when calls hang. Not thread-safe: only one thread uses it.
+ * Decides every second whether calls miss the latency target. A second counts as missed if, with a certainty of 99 %,
+ * the true share of bad calls (late, failed or refused) is above one percent (lower bound of Wilson's score
+ * interval). The share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins
+ * when two of three seconds count as missed, or when calls hang. Not thread-safe: only one thread uses it.
  */
 final class MissWatch {
 
@@ -17,7 +17,7 @@ final class MissWatch {
     private static final int SLOW_CALLS = 20;
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
-    /** If no call ended within this time, the target is no longer missed. */
+    /** If no call ended within this time, the miss ends. */
     private static final int RECENT_SECONDS = 3;
 
     private static final int MIN_BAD = 5;
@@ -35,21 +35,21 @@ final class MissWatch {
     /** Usual times are learned only after this number of seconds with calls. */
     private static final int LEARNING_SECONDS = 30;
 
-    // The elements are the number of calls and the number of bad calls.
+    // one element per second: the number of calls, then the number of late, failed or refused calls
     private final Deque<long[]> seconds = new ArrayDeque<>();
-    private int votes; // whether each of the last three seconds was missed, one bit per second
+    private int votes; // whether each of the last three seconds counted as missed, one bit per second
     private int hungLooks;
     private int quiet;
     private int secondsWithCalls;
     private boolean open;
-    private boolean missed; // whether the target was missed in the last second
+    private boolean missed; // whether calls missed the latency target in the last second
 
     /**
-     * Adds the calls of a second.
+     * Adds the calls of a second, and decides whether calls miss the latency target.
      *
      * @param calls the number of calls that ended in this second, including refused calls
      * @param bad the number of calls that were late, failed or were refused
-     * @param hung the number of calls that have now been running for more than ten times the target
+     * @param hung the number of running calls that have taken more than ten times the target so far
      * @return whether calls miss the target
      */
     boolean second(long calls, long bad, int hung) {
@@ -110,19 +110,21 @@ final class MissWatch {
     }
 
     /**
-     * Whether the target was missed in the last second. An open miss continues for some seconds after the target is met
-     * again.
+     * Whether calls missed the latency target in the last second. A miss continues for some seconds after calls meet
+     * the target again.
      */
     boolean isMissed() {
         return missed;
     }
 
-    /** Whether the application has run long enough to log a miss at WARN. */
+    /** Whether the application has run long enough for a miss to be logged at WARN. */
     boolean isWarm() {
         return secondsWithCalls > WARM_UP_SECONDS;
     }
 
-    /** Whether usual times can be learned from this second: the target is met, and no miss is open. */
+    /**
+     * Whether usual times can be learned from this second: calls meet the latency target, and no miss is in progress.
+     */
     boolean isHealthy() {
         return !open && votes == 0 && secondsWithCalls > LEARNING_SECONDS;
     }

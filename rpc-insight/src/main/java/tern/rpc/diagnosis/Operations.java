@@ -17,7 +17,10 @@ import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** The operations of late or failed calls: their number per call, their duration, and the code that calls them. */
+/**
+ * The operations of late or failed calls: the number of operations per call, their duration, and the code that calls
+ * them.
+ */
 final class Operations {
 
     /**
@@ -67,7 +70,7 @@ final class Operations {
     /**
      * Returns the operations with this name.
      *
-     * @param name the name; empty for all operations of the kind
+     * @param name the operation's name; empty for all operations of the phase
      */
     Sum of(Phase phase, String name) {
         double count = 0;
@@ -96,20 +99,15 @@ final class Operations {
     }
 
     /**
-     * Returns the usual time of the operation with this name; if unknown, of all operations of this kind; -1 if both
-     * are unknown.
+     * Returns the usual time of the operation with this name; if that is unknown, the usual time of all operations of
+     * this kind; -1 if both are unknown.
      */
     double usualEach(Phase phase, String name) {
         double named = usual.figure(each(phase, name));
         return named >= 0 ? named : usualEach(phase);
     }
 
-    /** Returns the usual time of the operation with this name; -1 if the operation is new or not known. */
-    double usualNamed(Phase phase, String name) {
-        return usual.figure(each(phase, name));
-    }
-
-    /** Learns the usual duration and number of operations from calls that met the target. */
+    /** Updates the usual duration and number of operations from calls that met the latency target. */
     static void learn(Usual usual, List<EndedCall> good) {
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             long count = 0;
@@ -155,7 +153,8 @@ final class Operations {
     }
 
     /**
-     * Returns the usual number of operations of this kind in a call of the methods that miss the target; -1 if unknown.
+     * Returns how many operations of this kind one call usually runs, for the methods that miss the latency target;
+     * -1 if unknown.
      */
     double usualCount(Phase phase) {
         double sum = 0;
@@ -171,7 +170,7 @@ final class Operations {
         return calls == 0 ? -1 : sum / calls;
     }
 
-    /** Returns the number of operations of this kind in a call of the methods that miss the target. */
+    /** Returns how many operations of this kind one call runs, for the methods that miss the latency target. */
     double count(Phase phase) {
         double sum = 0;
         for (Excess.Counted counted : excess.accounts) {
@@ -199,7 +198,10 @@ final class Operations {
         return each.size() < 2 ? Set.of() : new LinkedHashSet<>(each.keySet());
     }
 
-    /** Whether calls run so many short operations of this kind that their number is the cause, not their duration. */
+    /**
+     * Whether calls run so many short operations of this kind that the number of operations is the cause, not their
+     * duration.
+     */
     boolean areMany(Kind kind) {
         Phase phase = phase(kind);
         Sum sum = phase == null ? new Sum(0, 0) : of(phase, "");
@@ -207,8 +209,8 @@ final class Operations {
     }
 
     /**
-     * Returns the name of the HTTP exchange whose status was 429 or 5xx in at least half of the calls with this part;
-     * null if there is none.
+     * Returns the name of the HTTP exchange that ended with status 429 or 5xx in at least half of the calls with this
+     * part; null if there is none.
      */
     @Nullable
     String failingPeer(Part part) {
@@ -232,17 +234,17 @@ final class Operations {
                 .orElse(null);
     }
 
-    /** Whether the name of an HTTP exchange ends with status 429 or 5xx. */
+    /** Whether the name of an HTTP exchange ends with a status of 429 or 5xx. */
     static boolean isFailing(String name) {
         return FAILING.matcher(name).find();
     }
 
-    /** Returns the name of an HTTP exchange without status 429 or 5xx. */
+    /** Returns the name of an HTTP exchange without a trailing status of 429 or 5xx. */
     static String withoutStatus(String name) {
         return FAILING.matcher(name).replaceFirst("");
     }
 
-    /** Returns the names of the two operations of this kind with the most time. Empty if no name is known. */
+    /** Returns the names of the two operations of this kind that take the most time; empty if no name is known. */
     String names(Kind kind) {
         return excess.account.longestFirst().stream()
                 .filter(part -> part.kind() == kind && !part.name().isEmpty())
@@ -252,7 +254,7 @@ final class Operations {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Whether all operations take about the same time, as on a slow network. */
+    /** Whether all operations of this kind take about the same time, as on a slow network. */
     boolean isSameForAll(Kind kind) {
         Phase phase = phase(kind);
         if (phase == null) {
@@ -295,9 +297,9 @@ final class Operations {
     }
 
     /**
-     * Returns the application's line that most often waits for the operation with this name; if there is no such
-     * sample, the line for any operation of this kind; null if there is none. Samples contain the phase but not the
-     * operation's name, so the samples of all calls that ran the operation are used.
+     * Returns the line of application code that most often waits for the operation with this name; if there is no
+     * such sample, the line for any operation of this kind; null if there is none. Samples contain the phase but not
+     * the operation's name, so this method uses the samples of all calls that ran the operation.
      */
     @Nullable
     String placeOf(Phase phase, String name) {

@@ -1,7 +1,7 @@
 package tern.rpc.diagnosis;
 
 /**
- * Something on which a call spent time, or for which it waited.
+ * An activity on which a call spent time, or something for which the call waited.
  *
  * @param name the culprit: a stack frame, a statement, a host or a pool; empty if the kind alone identifies it
  */
@@ -11,21 +11,26 @@ record Part(Kind kind, String name) {
     enum Kind {
         /** The wait for a free worker. */
         QUEUE(true),
-        /** Reading the request. */
+        /** The time spent reading the request. */
         DECODE(false),
-        /** Code that computes. The name is the application's innermost stack frame. */
+        /** Code that computes. The part is named after the application's innermost stack frame. */
         COMPUTING(false),
-        /** The wait for a lock. The name is the lock, with the stack frame of the lock's owner. */
+        /** The wait for a lock. The part is named after the lock and the stack frame of the lock's owner. */
         LOCK(false),
         /** A pause in the code, such as a sleep. */
         SLEEP(false),
-        /** The wait for a result, a signal or a queue that other threads serve. The name is the waiting stack frame. */
+        /**
+         * The wait for a result, a signal or a queue that other threads serve. The part is named after the waiting
+         * stack frame.
+         */
         RESULT(true),
-        /** Access to a file. The name is the stack frame that reads or writes. */
+        /** Access to a file. The part is named after the stack frame that reads or writes the file. */
         FILE(false),
-        /** Access to a socket outside the known phases. The name is the stack frame. */
+        /**
+         * Access to a socket outside the known phases. The part is named after the stack frame that uses the socket.
+         */
         SOCKET(false),
-        /** The lookup of a host name. The name is the stack frame. */
+        /** The lookup of a host name. The part is named after the stack frame that looks up the name. */
         RESOLVER(false),
         /** The loading or initialization of a class. */
         CLASS_LOADING(false),
@@ -52,13 +57,13 @@ record Part(Kind kind, String name) {
         OUTSIDE(false),
         /** Time in which no thread works on the call, because an asynchronous method waits for something. */
         ELSEWHERE(true),
-        /** A full executor. The name is the name of the executor. */
+        /** A full executor. The part has the executor's name. */
         EXECUTOR(true),
-        /** Another process that fails. The name is its address with the failure. */
+        /** Another process that fails. The part is named after the process's address and the failure. */
         PEER_FAILS(false),
-        /** An exception in the code. The name is the exception with its stack frame. */
+        /** An exception in the code. The part is named after the exception and its stack frame. */
         FAILURE(false),
-        /** A limit on concurrent calls other than the number of workers. */
+        /** A limit on concurrent calls that is not the number of workers. */
         LIMIT(false),
         /** Time that no evidence explains. */
         UNEXPLAINED(false);
@@ -69,7 +74,7 @@ record Part(Kind kind, String name) {
             this.passedOn = passedOn;
         }
 
-        /** Whether the time is only a symptom. The time is then assigned to whatever the call waited for. */
+        /** Whether time on this part is only a symptom. Such time is assigned to whatever the call waited for. */
         boolean isPassedOn() {
             return passedOn;
         }

@@ -8,11 +8,11 @@ interface PauseTimes {
     PauseTimes NONE = (from, to) -> new Times();
 
     /**
-     * Returns the pauses within this period, by {@link Part.Kind#COLLECTOR}, {@link Part.Kind#JVM_PAUSE} and {@link
-     * Part.Kind#OUTSIDE}.
+     * Returns the pauses within this period, divided into {@link Part.Kind#COLLECTOR}, {@link Part.Kind#JVM_PAUSE}
+     * and {@link Part.Kind#OUTSIDE}.
      *
-     * @param fromNanos the beginning, on the clock of {@link System#nanoTime()}
-     * @param toNanos the end, on the same clock
+     * @param fromNanos the beginning of the period, on the clock of {@link System#nanoTime()}
+     * @param toNanos the end of the period, on the same clock
      */
     Times between(long fromNanos, long toNanos);
 }

@@ -7,18 +7,18 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * A pool during a miss.
+ * A pool's state during a miss.
  *
  * @param now the current state of the pool
- * @param since the counts and sums since the window began
+ * @param since the counts and sums from the observed period
  * @param holders the holders of the pool's connections; empty if holders are not recorded
  * @param usualHoldNanos the usual time for which a connection is held, in nanoseconds; -1 if unknown
  */
 record PoolLook(PoolSnapshot now, PoolSnapshot since, List<Holder> holders, double usualHoldNanos) {
 
     /**
-     * Finds the pool of a wait by the pool's name, otherwise the first pool of the same kind; null if there is no such
-     * pool.
+     * Finds the pool for which a wait occurred by its name, otherwise the first pool of the same kind; null if there
+     * is no such pool.
      */
     static @Nullable PoolLook find(List<PoolLook> pools, Part wait) {
         PoolLook ofKind = null;

@@ -15,18 +15,18 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Texts and sizes for waits for connections, workers and executors. */
+/** Describes waits for connections, workers and executors, and advises pool sizes. */
 final class PoolText {
 
-    /** If a resource is busier than this, no advice that adds load to the resource is given. */
+    /** If a larger share of a resource is busy, the advice does not add load to that resource. */
     private static final double FULL = 0.8;
 
-    /** The number of calls is considered higher than usual if it is at least this many times the usual number. */
+    /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
     private static final double MORE = 1.5;
 
     /**
-     * The name of {@code ForkJoinPool.commonPool()} in pool snapshots. The names of its threads begin with another
-     * text.
+     * The name of {@code ForkJoinPool.commonPool()} in pool snapshots. The pool's threads have names with a different
+     * prefix.
      */
     private static final String COMMON_POOL = "common-pool";
 
@@ -94,7 +94,7 @@ final class PoolText {
         };
     }
 
-    /** Returns the code that takes connections from the pool, as far as samples show it. */
+    /** Returns the code that takes connections from the pool, as far as samples show this code. */
     private String takers(PoolKind kind) {
         Phase phase = switch (kind) {
             case JDBC -> Phase.SQL;
@@ -176,7 +176,7 @@ final class PoolText {
         return null;
     }
 
-    /** Returns the change of a setting to a size that was checked; null if no size passed the check. */
+    /** Returns the advice to set a pool's size to a value that passed the check; null if no size passed. */
     private static @Nullable Change property(Remedy.@Nullable Size size) {
         return size == null
                 ? null
@@ -189,7 +189,7 @@ final class PoolText {
                         size.expectedNanos() / 1e6);
     }
 
-    /** Describes the cause if calls wait for a worker and no slow part of calls explains the wait. */
+    /** Describes the cause if calls wait for a worker and no slow part of the calls explains the wait. */
     Told workers() {
         PoolLook look = pools.values().stream()
                 .map(PoolVerdict::pool)
@@ -245,8 +245,8 @@ final class PoolText {
     }
 
     /**
-     * Advises more threads for an executor. The number comes from the queueing formula, because an executor's tasks are
-     * not part of the replay.
+     * Advises more threads for an executor. A queueing formula gives the number of threads, because the replay does
+     * not cover an executor's tasks.
      */
     private @Nullable Change executor(PoolSnapshot pool, int threads) {
         PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
@@ -259,7 +259,7 @@ final class PoolText {
 
     /**
      * Returns the most frequent activity in the samples of an executor's tasks, as in {@code , mostly in
-     * Orders.export}; an empty text if there are no samples.
+     * Orders.export}; an empty string if there are no samples.
      */
     private String mostly(String pool) {
         TaskWatch.Executor tasks =
@@ -273,7 +273,7 @@ final class PoolText {
         return String.format(Locale.ROOT, ", usually %.0f", rate);
     }
 
-    /** Describes the cause if an executor's tasks were run by the threads that submitted them. */
+    /** Describes the cause if the submitting threads ran an executor's tasks themselves. */
     Told executor() {
         Told full = fullExecutor();
         return full != null
@@ -286,7 +286,8 @@ final class PoolText {
     }
 
     /**
-     * Describes the cause if an executor is full and its tasks wait for a thread; null if there is no such executor.
+     * Describes the cause if an executor is full and its queued tasks wait for a thread; null if there is no such
+     * executor.
      */
     @Nullable
     Told fullExecutor() {

@@ -18,7 +18,7 @@ import tern.rpc.pool.PoolSnapshot;
  *
  * @param reason the first reason that applies
  * @param place the code that holds the connections; null if unknown
- * @param facts the evidence in short lines
+ * @param facts the evidence, one fact per short line
  */
 record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<String> facts) {
 
@@ -27,16 +27,16 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
 
     private static final double HALF = 0.5;
 
-    /** A pool with less use than this does not make calls wait by its size. */
+    /** If a smaller share of a pool is busy, the pool's size is not the reason for waits. */
     private static final double UNUSED = 0.1;
 
-    /** Connections kept for long are the reason if they make up at least this share of the pool. */
+    /** Connections that are held for a long time are the reason if they make up at least this share of the pool. */
     private static final double MUCH = 0.3;
 
     private static final double USUAL_FACTOR = 1.5;
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A connection is held for long if it is held for at least this many times the usual time. */
+    /** A connection counts as held for a long time if it is held for at least this multiple of the usual time. */
     private static final int LONG_HOLD = 20;
 
     private static final long MIN_LONG_HOLD_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -63,9 +63,9 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     }
 
     /**
-     * Finds the reason.
+     * Finds the reason why calls wait for this pool.
      *
-     * @param lateWithoutWaits whether calls would miss the target even if they never waited
+     * @param lateWithoutWaits whether calls would miss the latency target even if they never waited
      * @param waitsMuch whether the wait for this pool is a large part of the target
      */
     static PoolVerdict of(PoolLook pool, double seconds, long now, boolean lateWithoutWaits, boolean waitsMuch) {
@@ -117,8 +117,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         if (waits && snapshot.fair() && snapshot.kind() == PoolKind.JDBC && needed >= 0 && needed <= FULL * size) {
             return new PoolVerdict(pool, Reason.FAIR, null, facts);
         }
-        // A few connections that are held for long make all other calls wait, although the connections are idle most of
-        // the time.
+        // A few connections that are held for a long time make all other calls wait, although these connections are
+        // idle most of the time.
         if (needed > FULL * size
                 || (waitsMuch && needed >= 0)
                 || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
@@ -128,8 +128,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     }
 
     /**
-     * Whether connections that are held for long explain the waits: the pool is large enough for normal use, but too
-     * small without these connections.
+     * Whether connections that are held for a long time explain the waits: the pool is large enough for normal use,
+     * but too small without these connections.
      */
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);
@@ -137,8 +137,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     }
 
     /**
-     * Sorts the connections that are held for long into three lists: connections that nobody uses any more, connections
-     * held outside calls, and connections of running calls.
+     * Sorts the connections that are held for a long time into three lists: connections that nobody uses any more,
+     * connections held outside calls, and connections that running calls hold.
      */
     private static void sort(PoolLook pool, long now, List<Holder> lost, List<Holder> others, List<Holder> calls) {
         double longHold = Math.max((double) MIN_LONG_HOLD_NANOS, LONG_HOLD * pool.usualHoldNanos());
@@ -198,8 +198,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     }
 
     /**
-     * Returns the application's line in which one of the holders' threads is now; null if none of these threads runs
-     * application code.
+     * Returns the line of application code that one of the holders' threads runs now; null if none of these threads
+     * runs application code.
      */
     private static @Nullable String placeNow(List<Holder> holders) {
         for (Holder holder : holders) {
@@ -211,7 +211,7 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         return null;
     }
 
-    /** Returns the verdict on the pool of a wait; null if the pool is unknown. */
+    /** Returns the verdict on the pool for which this wait occurred; null if the pool is unknown. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
         PoolLook pool =
                 PoolLook.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);
@@ -225,7 +225,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         if (hold < 0) {
             return -1;
         }
-        double waiting = Math.max(0, pool.since().refused()) / seconds; // Refused borrowers wanted a connection too.
+        // Borrowers whose wait failed needed a connection too.
+        double waiting = Math.max(0, pool.since().refused()) / seconds;
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()
                 .setting(PoolSetting.Use.MAX)

@@ -4,15 +4,15 @@ package tern.rpc.diagnosis;
 interface ProcessWatch extends PauseTimes {
 
     /**
-     * Returns the values measured since the last call. Only one thread calls this.
+     * Returns the values measured since the previous call. Only one thread calls this.
      *
      * @param withThreads whether to find the threads that use the most processor time or memory
      */
     Machine read(boolean withThreads);
 
-    /** Starts to measure. */
+    /** Starts the measurements. */
     default void start() {}
 
-    /** Stops everything that {@link #start} began. */
+    /** Stops all measurements that {@link #start} began. */
     default void stop() {}
 }

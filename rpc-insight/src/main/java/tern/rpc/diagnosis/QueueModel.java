@@ -6,7 +6,7 @@ final class QueueModel {
     private QueueModel() {}
 
     /**
-     * Returns the probability that an arrival has to wait.
+     * Returns the probability that an arriving request has to wait.
      *
      * @param busy the offered load: arrivals per second × mean time of use in seconds
      * @param places the number of resources
@@ -25,9 +25,9 @@ final class QueueModel {
     /**
      * Returns the 99th percentile of waits, in the unit of {@code use}; infinite if there are too few resources.
      *
-     * @param use the mean time of use
-     * @param variation the mean of the squared coefficients of variation of arrivals and of uses; 1 if arrivals and
-     *     uses are random
+     * @param use the mean time for which a resource is used
+     * @param variation the mean of two squared coefficients of variation: of the intervals between arrivals, and of
+     *     the times of use; 1 if both are random
      */
     static double waitP99(double busy, int places, double use, double variation) {
         if (busy >= places) {
@@ -43,7 +43,8 @@ final class QueueModel {
     }
 
     /**
-     * Returns the smallest number of resources at which waits stay below a limit; -1 if even {@code max} is too small.
+     * Returns the smallest number of resources at which waits stay below a limit; -1 if even {@code max} resources
+     * are too few.
      *
      * @param limit the maximum 99th percentile of waits
      */

@@ -27,7 +27,7 @@ final class Ranking {
     /** A part below this share of the extra time is not reported. */
     private static final double MIN_SHARE = 0.05;
 
-    /** A part below this share of the target is not reported. */
+    /** A part below this share of the latency target is not reported. */
     private static final double MIN_OF_TARGET = 0.1;
 
     private static final int MAX_CAUSES = 5;
@@ -44,27 +44,27 @@ final class Ranking {
 
     private static final double THROTTLED = 0.05;
 
-    /** The mean wait for a pool is considered long if it is at least this share of the target. */
+    /** The mean wait for a pool is considered long if it is at least this share of the latency target. */
     private static final double MUCH_WAIT = 0.3;
 
-    /** A kind of operations is considered slower if it takes at least this share of the extra time. */
+    /** Operations of one kind are considered slower if they take at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** A Redis command that takes this time makes other commands wait noticeably. */
-    private static final double STOPPED_NANOS = 10e6;
-
-    /** The number of calls is considered a burst if it is at least this many times the usual number. */
+    /** The number of calls is considered a burst if it is at least this multiple of the usual number. */
     private static final double BURST = 4;
 
-    /** This many usual calls are the cause even if one part takes most of the time, because they overload that part. */
+    /**
+     * If the number of calls is at least this multiple of the usual number, the calls themselves are the cause even
+     * if one part takes most of the time, because the calls overload that part.
+     */
     private static final double LARGE_BURST = 8;
 
     private static final double OWNERS_OPERATION = 0.05;
 
-    /** The reasons for refusals by limits other than the number of workers. */
+    /** The reasons for refusals by limits that are not the number of workers. */
     private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
 
-    /** The prefix of the reason if the application itself refused a web request, as in {@code status 503}. */
+    /** The prefix of the refusal reason if the application itself refused a web request, as in {@code status 503}. */
     static final String STATUS = "status ";
 
     /** The prefix of a symptom: what calls wait for while a cause lasts. */
@@ -119,7 +119,7 @@ final class Ranking {
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
-        Set<String> titles = new HashSet<>(); // Waits at several places may be for the same executor.
+        Set<String> titles = new HashSet<>(); // Waits in several code lines may be for the same executor.
         for (Part part : ranked) {
             if (causes.size() < MAX_CAUSES && (leaves.of(part) >= least || causes.isEmpty())) {
                 Cause cause = text.cause(part, leaves.of(part), all, certain(part));
@@ -130,7 +130,7 @@ final class Ranking {
         }
         double certain = ranked.stream().mapToDouble(this::certain).sum();
         if (!causes.isEmpty() && !ranked.contains(Account.OWN) && certain < MIN_CERTAIN * all) {
-            // There are too few samples to be certain of the causes above.
+            // There are too few samples to be certain of the causes found so far.
             causes.add(text.cause(Account.OWN, all - certain, all, 0));
         }
         if (causes.isEmpty()) {
@@ -140,8 +140,8 @@ final class Ranking {
     }
 
     /**
-     * Returns the lower bound of a part's time. Phases are measured exactly. If the time comes from samples, their
-     * statistical error is subtracted.
+     * Returns the lower bound of the time spent on a part. The time of a phase is measured exactly. If the time comes
+     * from samples, the statistical error is subtracted.
      */
     private double certain(Part part) {
         double nanos = leaves.of(part);
@@ -154,14 +154,17 @@ final class Ranking {
     }
 
     /**
-     * The certain time of a part, without the time that usual slow calls spend on it too. An operation whose time varies
-     * is long in late calls even if it became no slower.
+     * The certain time of a part, minus the time that usual slow calls spend on it too. An operation whose time
+     * varies is long in late calls even if the operation became no slower.
      */
     private double weight(Part part) {
         return Math.max(0, certain(part) - excess.selected(part, only(part)));
     }
 
-    /** The parts sorted by their weights. Close ones are sorted by the calls that they would save. */
+    /**
+     * The parts sorted by their weights. Parts with close weights are sorted by the number of calls that removing the
+     * part would save.
+     */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(leaves.longestFirst());
         parts.sort(Comparator.comparingDouble((Part part) -> -weight(part))
@@ -180,8 +183,8 @@ final class Ranking {
     }
 
     /**
-     * Adds ten times the target for each refused call: to the missing worker, to another limit, or to the application
-     * that refused the call.
+     * Adds ten times the latency target for each refused call. The time is assigned to the wait for a worker, to
+     * another limit, or to the application if it refused the call itself.
      */
     private void addRefused() {
         double cost =
@@ -250,8 +253,8 @@ final class Ranking {
     }
 
     /**
-     * Merges the operations of one kind in two cases: all of them became slower, so that their server is the cause, or
-     * there are many short operations and none takes most of the time.
+     * Merges the operations of one kind in two cases: all of them became slower, which points to their server as the
+     * cause; or there are many short operations and none takes most of the time.
      */
     private void mergeOperations() {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
@@ -306,8 +309,8 @@ final class Ranking {
     }
 
     /**
-     * Assigns the wait for connections to the operations of their holders, if calls hold connections for longer than
-     * usual.
+     * Assigns the wait for connections to the operations that the connections' holders run, if calls hold connections
+     * for longer than usual.
      */
     private void passOnPools() {
         for (Part part : leaves.longestFirst()) {
@@ -335,8 +338,8 @@ final class Ranking {
     }
 
     /**
-     * If there are many times the usual calls and everything is slower, the number of calls is the cause. A part that
-     * takes most of the time by itself stays a cause, unless the burst is large.
+     * If the number of calls is a multiple of the usual number and everything is slower, the number of calls is the
+     * cause. A part that takes most of the time by itself stays a cause, unless the burst is large.
      */
     private void passOnToCallers() {
         double usually = evidence.usual().figure("calls");
@@ -357,9 +360,9 @@ final class Ranking {
     }
 
     /**
-     * Makes the processors the cause if they are full and operations of several kinds are slower: the threads of calls,
-     * the event loops and perhaps the servers on this machine then wait for processors. A part that takes most of the
-     * extra time remains the cause, and so does code that computes for longer than calls wait.
+     * Makes the processors the cause if they are full and operations of several kinds are slower: then the calls'
+     * threads, the event loops and perhaps the servers on this machine wait for processors. A part that takes most of
+     * the extra time remains the cause, and so does code that computes for longer than calls wait.
      */
     private void passOnToProcessors() {
         Machine machine = evidence.machine();
@@ -413,8 +416,8 @@ final class Ranking {
     }
 
     /**
-     * Returns a predicate for the parts that a cause stands for: the part itself, or all operations of its kind if they
-     * were merged.
+     * Returns a predicate for the parts that a cause represents: the part itself, or all operations of its kind if
+     * they were merged.
      */
     static Predicate<Part> only(Part cause) {
         boolean joined = cause.name().isEmpty() && Operations.phase(cause.kind()) != null;

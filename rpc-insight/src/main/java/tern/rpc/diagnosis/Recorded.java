@@ -7,7 +7,7 @@ import java.util.List;
  * The summary of a flight recording.
  *
  * @param at the beginning of the recording
- * @param lines the largest entries; the first word of a line says what the line is about
+ * @param lines the largest entries; the first word of each line names its subject
  */
 public record Recorded(Instant at, long seconds, List<String> lines) {
 

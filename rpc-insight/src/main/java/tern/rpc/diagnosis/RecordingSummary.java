@@ -16,7 +16,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 
-/** Adds up the events of a flight recording. Not thread-safe: only one thread uses it. */
+/** Sums the events of a flight recording, and returns the largest sums. Not thread-safe: only one thread uses it. */
 final class RecordingSummary {
 
     private static final int SHOWN = 3;

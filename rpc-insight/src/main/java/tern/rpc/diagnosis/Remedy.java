@@ -7,9 +7,9 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Checks the size of a pool before the size is advised. The library must accept the size, the size must be larger than
- * the current one, the processors must not be full, and a replay of the last calls with the size must meet the target.
- * The check also requires that a replay with the current sizes comes close to the measured times.
+ * Checks a pool size before the size is advised. The library must accept the size, the size must be larger than the
+ * current one, the processors must not be full, and a replay of the last calls with the size must meet the latency
+ * target. The check also requires that a replay with the current sizes comes close to the measured times.
  */
 final class Remedy {
 
@@ -26,13 +26,13 @@ final class Remedy {
     /**
      * A size that passed the check.
      *
-     * @param expectedNanos the expected 99th percentile of calls with this size, in nanoseconds
+     * @param expectedNanos the expected 99th percentile of the calls' times with this size, in nanoseconds
      */
     record Size(PoolSetting setting, int value, double expectedNanos) {}
 
     /**
-     * Returns the smallest size that meets the target. Returns null if no size does, or if a replay with the current
-     * sizes does not come close to the measured times.
+     * Returns the smallest size at which calls meet the latency target. Returns null if there is no such size, or if
+     * a replay with the current sizes does not come close to the measured times.
      *
      * @param from the smallest size to try
      */
@@ -40,7 +40,7 @@ final class Remedy {
     Size of(PoolLook pool, PoolSetting.Use use, int from) {
         PoolSetting setting = pool.now().setting(use).orElse(null);
         if (setting == null || evidence.machine().isFull()) {
-            return null; // With more concurrent calls, calls would only wait for a processor.
+            return null; // A larger pool would only make more calls wait for a processor.
         }
         boolean forWorkers = pool.now().kind() == PoolKind.WORKERS;
         int workers = workers();

@@ -21,7 +21,7 @@ final class RemedyCheck {
     private long changedNanos = -1;
     private volatile String line = "";
 
-    /** Records the change that the first cause advises. */
+    /** Records the change that is advised for the first cause. */
     void advised(Change change) {
         if (change.property() != null && change.expectedP99Ms() >= 0 && changedNanos < 0) {
             advised = change;
@@ -29,9 +29,9 @@ final class RemedyCheck {
     }
 
     /**
-     * Compares the current settings with the recorded change.
+     * Compares the pools' current settings with the recorded change.
      *
-     * @param p99Ms the 99th percentile of the last minute in milliseconds
+     * @param p99Ms the last minute's 99th percentile of the calls' times in milliseconds
      */
     void look(List<PoolSnapshot> pools, double p99Ms, long now) {
         Change change = advised;
@@ -68,8 +68,8 @@ final class RemedyCheck {
     }
 
     /**
-     * Returns a line about the property that was changed last, for ten minutes after the comparison; empty if there is
-     * none.
+     * Returns a line about the property that was changed last, for ten minutes after the comparison; empty if there
+     * is no such property.
      */
     String line() {
         return line;

@@ -13,7 +13,7 @@ import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
 
-/** Texts about other services that are called over HTTP or RPC. */
+/** Describes causes in other services that are called over HTTP or RPC. */
 final class RemoteText {
 
     private static final String AT = " at ";
@@ -116,7 +116,10 @@ final class RemoteText {
         return named.count() > 0 ? named : operations.of(phase, "");
     }
 
-    /** Returns a comparison of the endpoints of one method; null if only one endpoint was called. */
+    /**
+     * Returns a comparison of the endpoints that one remote method was called on; null if only one endpoint was
+     * called.
+     */
     private @Nullable String endpoints(String name) {
         int at = name.indexOf(AT);
         if (at < 0) {
@@ -164,7 +167,7 @@ final class RemoteText {
         return List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
     }
 
-    /** Returns the address in a name such as {@code GET stock:8080/levels}. */
+    /** Returns the address from a name such as {@code GET stock:8080/levels}. */
     private static String address(String peer) {
         String address = peer.substring(peer.lastIndexOf(' ') + 1);
         int path = address.indexOf('/', address.indexOf(':') + 1);

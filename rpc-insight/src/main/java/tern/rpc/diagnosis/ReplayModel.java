@@ -10,13 +10,13 @@ import java.util.PriorityQueue;
 
 /**
  * Replays calls through a queue of workers and a pool of connections. A call waits for a worker, works, waits for a
- * connection, works again, and releases both. It holds the connection for the mean time of use times its number of
- * borrowings. Workers and connections are handed out in the order of requests. To imitate an earlier backlog, the calls
- * are replayed twice and only the second pass is measured.
+ * connection, works again, and releases both. It holds the connection for the mean time of use × the call's number of
+ * borrowings. Workers and connections are handed out in the order of requests. To imitate an earlier backlog, the
+ * calls are replayed twice and only the second pass is measured.
  */
 final class ReplayModel {
 
-    /** The number of workers or connections if there is no limit. */
+    /** Stands for any number of workers or connections. */
     static final int UNLIMITED = Integer.MAX_VALUE;
 
     /** The model is unreliable if its result differs from the measured time by more than this share. */
@@ -26,7 +26,7 @@ final class ReplayModel {
     private static final int MIN_CALLS = 50;
 
     private final List<CallTrace.Call> measured;
-    private final List<CallTrace.Call> calls; // all replayed calls, of which the last ones are measured
+    private final List<CallTrace.Call> calls; // all replayed calls; the results cover only the last ones
     private final int kind;
     private final double useNanos;
     private final long waitLimitNanos;
@@ -68,7 +68,7 @@ final class ReplayModel {
      */
     record Outcome(double p99Nanos, double meanNanos, double failed) {}
 
-    /** Whether a replay with the current sizes comes close enough to the measured times. */
+    /** Whether a replay with the current sizes reproduces the measured times closely enough. */
     boolean isReliable(int workers, int places) {
         if (measured.size() < MIN_CALLS) {
             return false;
@@ -89,7 +89,7 @@ final class ReplayModel {
         return sorted.length == 0 ? 0 : sorted[(int) Math.min(sorted.length - 1, Math.floor(P99 * sorted.length))];
     }
 
-    /** The steps of a call, in their order. */
+    /** A call's steps in their order. */
     private enum Step {
         ARRIVES,
         WANTS_CONNECTION,
@@ -183,7 +183,7 @@ final class ReplayModel {
                     (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
         }
 
-        /** Returns the time that a call works without a connection. */
+        /** Returns the time for which a call works without a connection. */
         private double work(int call) {
             double all = calls.get(call).serviceNanos();
             return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;

@@ -42,7 +42,7 @@ record Sample(
         return path.isEmpty() ? null : path.get(0);
     }
 
-    /** Returns a copy that is assigned to an outer frame of its path. */
+    /** Returns a copy whose time is assigned to an outer frame of its path. */
     Sample at(int frame, String place) {
         return new Sample(
                 atNanos,

@@ -20,9 +20,9 @@ import tern.rpc.RunningCall;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks of {@value #MAX_FRAMES}
- * frames. The pause before the next sample is at least a hundred times the duration of the last sample. Not
- * thread-safe: only one thread uses it.
+ * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks of at most {@value
+ * #MAX_FRAMES} frames. The pause before the next sample is at least a hundred times as long as the last sample took.
+ * Not thread-safe: only one thread uses it.
  */
 final class Sampler {
 
@@ -30,7 +30,7 @@ final class Sampler {
     private static final int MAX_FRAMES = 64;
     private static final int MAX_OWNERS = 4;
     private static final int MAX_CALLS = 2_048;
-    private static final int MAX_SAMPLES = 64; // per call
+    private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -38,7 +38,7 @@ final class Sampler {
     private final Map<CallLedger, Samples> samples = new IdentityHashMap<>();
     private final TaskWatch tasks = new TaskWatch();
     private final Random random = new Random(1);
-    private long lookNanos; // the duration of the last sample in nanoseconds
+    private long lookNanos; // how long the last sample took, in nanoseconds
 
     /** The samples of one call, the oldest first. */
     static final class Samples {
@@ -59,8 +59,8 @@ final class Sampler {
     }
 
     /**
-     * Returns the pause before the next sample. It varies from 60 to 140 ms, so that samples do not synchronize with
-     * periodic work.
+     * Returns the pause before the next sample. The pause varies from 60 to 140 ms, so sampling does not synchronize
+     * with periodic work.
      */
     long pauseNanos() {
         return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), lookNanos * 100);
@@ -113,13 +113,15 @@ final class Sampler {
         return looks(calls.stream().mapToLong(RunningCall::threadId).distinct().toArray());
     }
 
-    /** Reads the current stacks of these platform threads, and of the owners of the locks for which they wait. */
+    /**
+     * Reads the current stacks of these platform threads, and of the threads that own the locks for which they wait.
+     */
     static Map<Long, ThreadLook> looks(long[] ids) {
         Map<Long, ThreadInfo> infos = new HashMap<>();
         long[] wanted = ids;
         for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
             List<Long> owners = new ArrayList<>();
-            // Monitors are read only for owners, to find the frames that hold the monitors.
+            // Monitors are read only from lock owners, to find the frames that hold the monitors.
             boolean monitors = depth > 0;
             for (ThreadInfo info : THREADS.getThreadInfo(wanted, monitors, false, MAX_FRAMES)) {
                 if (info != null) {
@@ -145,7 +147,7 @@ final class Sampler {
         return looks;
     }
 
-    /** @param held the lock of this thread for which another thread waits; null if no thread waits */
+    /** @param held the lock that this thread holds and for which another thread waits; null if no thread waits */
     private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
         LockInfo lock = info.getLockInfo();
         ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());
@@ -194,9 +196,9 @@ final class Sampler {
     }
 
     /**
-     * Adds a sample of the call.
+     * Adds a sample to the call's samples.
      *
-     * @return whether the call waits for the result of another thread
+     * @return whether the call waits for another thread's result
      */
     private boolean add(RunningCall call, ThreadLook thread, Map<Long, Phase> phases, long now) {
         Samples known = samples.get(call.ledger());
@@ -229,7 +231,7 @@ final class Sampler {
         samples.values().removeIf(call -> now - call.last() > KEPT_NANOS);
     }
 
-    /** Returns the samples of each call that was sampled within the last minute. */
+    /** Returns the samples of each call that was sampled within the last minute, by the call's ledger. */
     Map<CallLedger, Samples> samples() {
         return samples;
     }

@@ -5,7 +5,7 @@ import java.util.Map;
 import tern.rpc.diagnosis.CallRecords.Sums;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The counters at the end of a second: calls by method, refused calls by reason, and pools by name. */
+/** The counters at the end of a second: calls by method, refused calls by reason, and pool snapshots by name. */
 record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {
 
     /** Returns the counts of calls since an earlier second. */

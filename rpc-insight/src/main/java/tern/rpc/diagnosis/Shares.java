@@ -8,23 +8,28 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Divides the time of calls in proportion to samples. The own time of calls is divided among the activities of their
- * threads. The time of an operation is reduced by the host name lookups and waits for a processor that were sampled
- * during the operation. Not thread-safe.
+ * Divides the time of calls in proportion to samples. A call's own time is divided among its thread's activities. An
+ * operation's time is reduced by the host name lookups and waits for a processor that were sampled during the
+ * operation. Not thread-safe.
  */
 final class Shares {
 
     private static final double MIN_MOVED = 0.1;
     private static final double MIN_WEIGHT = 1e-3;
 
-    /** The activities during the own time of calls, as relative weights. */
+    /** The activities during the calls' own time, as relative weights. */
     final Times own = new Times();
 
-    private final Map<Phase, Times> moved = new EnumMap<>(Phase.class); // relative weights, in units of samples
+    // time to move out of each operation, as relative weights in units of samples
+    private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
     private int ownLooks;
 
-    /** Adds the samples of one call, the oldest first. */
+    /**
+     * Adds the samples of one call to the weights.
+     *
+     * @param samples the call's samples, the oldest first
+     */
     void add(List<Sample> samples) {
         Sample before = null;
         for (Sample sample : samples) {
@@ -86,7 +91,7 @@ final class Shares {
         return shares;
     }
 
-    /** How a thread that seemed to compute spent the time since the previous sample. The sum of the shares is 1. */
+    /** Divides the time since the previous sample of a thread that seemed to compute. The sum of the shares is 1. */
     private record Use(double computing, double delayed, double blocked) {
 
         private static final Use COMPUTES = new Use(1, 0, 0);

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds the activity of a thread from its stack, or what the thread waits for. */
+/** Finds from a thread's stack what the thread does or waits for. */
 final class StackReader {
 
-    /** A JDK method in which threads wait, and the kind of this wait. */
+    /** A JDK method in which threads wait, and the kind of wait. */
     private record Place(String className, String method, Kind kind) {}
 
     private static final List<Place> PLACES = List.of(
@@ -69,8 +69,8 @@ final class StackReader {
             new Library("com.microsoft.sqlserver.", Kind.SQL));
 
     /**
-     * The prefix of the name of an operation that the ledger does not record. After the prefix comes the code that
-     * calls the operation.
+     * The name prefix of an operation that the ledger does not record. The code that calls the operation follows the
+     * prefix.
      */
     static final String CALLED = "called in ";
 
@@ -78,7 +78,7 @@ final class StackReader {
 
     private StackReader() {}
 
-    /** Returns the activity of the thread. A thread that does not wait is considered to be computing. */
+    /** Returns what the thread does. A thread that does not wait is considered to be computing. */
     static Part read(ThreadLook thread) {
         String at = place(thread);
         if (thread.state() == Thread.State.BLOCKED) {
@@ -139,7 +139,7 @@ final class StackReader {
         return null;
     }
 
-    /** Whether the thread looks up the address of a host, regardless of the library that called the lookup. */
+    /** Whether the thread looks up a host's address, regardless of the library that called the lookup. */
     static boolean isResolver(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -181,8 +181,8 @@ final class StackReader {
     }
 
     /**
-     * Whether a frame between the application and a library carries no information, as frames of proxies, lambda forms
-     * and reflection do.
+     * Whether a frame between the application and a library carries no information, such as a frame of a proxy, a
+     * lambda form or reflection.
      */
     private static boolean isHidden(String type) {
         return type.contains("$$")
@@ -216,8 +216,8 @@ final class StackReader {
     }
 
     /**
-     * Returns the last lock in the chain of lock owners, with its holder. All threads of the chain wait for the work of
-     * that holder.
+     * Returns the last lock in the chain of lock owners, with its holder. All threads of the chain wait until that
+     * holder releases the lock.
      */
     private static String lock(ThreadLook thread, String lock, String at) {
         ThreadLook owner = lastOwner(thread);

@@ -16,30 +16,30 @@ import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
 
-/** Texts about databases and Redis. */
+/** Describes causes in databases and Redis. */
 final class StoreText {
 
     /**
-     * The result of an operation is considered large if the thread computes in at least this share of the operation's
+     * An operation's result is considered large if the thread computes in at least this share of the operation's
      * samples.
      */
     private static final double READS = 0.5;
 
     /**
-     * A transaction that is idle, without a running statement, for at least this share of the target is suspected of
-     * holding a row lock.
+     * A transaction is suspected of holding a row lock if it has run no statement for at least this share of the
+     * latency target.
      */
     private static final double IDLE_OF_TARGET = 0.1;
 
     /**
-     * Event loops are considered the cause of crowded processors if they use at least this share of the process's
-     * processor time.
+     * If the processors are crowded, event loops are considered the cause if they use at least this share of the
+     * process's processor time.
      */
     private static final double LOOPS = 0.25;
 
     /**
-     * Processors are considered crowded if at least this share of their time is used. Each command is handed to an
-     * event loop and back, and both steps wait for a processor.
+     * Processors are considered crowded if at least this share of their time is used. Each command passes to an event
+     * loop and back, and both steps then wait for a processor.
      */
     private static final double CROWDED = 0.65;
 
@@ -62,7 +62,7 @@ final class StoreText {
         this.pools = pools;
     }
 
-    /** Returns the number and duration of operations in one line. */
+    /** Returns the number and duration of operations as one line. */
     static String perCall(String word, Operations.Sum sum, double usualEachNanos) {
         return String.format(
                 Locale.ROOT,
@@ -219,7 +219,7 @@ final class StoreText {
         return null;
     }
 
-    /** Returns what the thread of a holder is doing now. */
+    /** Returns what the thread that holds the connection is doing now. */
     private static String now(Holder holder) {
         StackTraceElement[] frames = holder.thread().getStackTrace();
         StackTraceElement inner = ApplicationCode.first(frames);
@@ -302,7 +302,8 @@ final class StoreText {
     }
 
     /**
-     * Describes the cause if Lettuce's threads, which decode all answers, use a large share of nearly full processors.
+     * Describes the cause if Lettuce's threads, which decode all replies, use a large share of nearly full
+     * processors.
      */
     private @Nullable Told eventLoops(List<String> facts) {
         Machine machine = evidence.machine();

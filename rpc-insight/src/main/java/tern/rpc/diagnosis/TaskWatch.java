@@ -15,22 +15,25 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Samples the tasks of executors while calls wait for results. Reads at most {@value #MAX_THREADS} stacks, at most
- * twice a second. Not thread-safe: only one thread uses it.
+ * Samples executors' tasks while calls wait for results. Reads at most {@value #MAX_THREADS} stacks, at most twice a
+ * second. Not thread-safe: only one thread uses it.
  */
 final class TaskWatch {
 
     private static final int MAX_THREADS = 32;
     private static final int MAX_EXECUTORS = 32;
 
-    /** The number of samples of busy threads that is needed before their waits are judged. */
+    /** The minimum number of samples of busy threads before their waits are judged. */
     private static final int MIN_BUSY = 4;
 
-    /** An executor is full if this share of its threads runs tasks. */
+    /** An executor is considered full if at least this share of its threads runs tasks. */
     private static final double FULL = 0.9;
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** After this time the samples taken so far count half, because a miss may have had another cause before. */
+    /**
+     * After this time, the weight of all earlier samples is halved, because an earlier miss may have had another
+     * cause.
+     */
     private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
@@ -43,20 +46,24 @@ final class TaskWatch {
 
     /** The sampled tasks of one executor. */
     static final class Executor {
-        final Times parts = new Times(); // relative weights, in units of samples
+        final Times parts = new Times(); // the tasks' activities, as relative weights in units of samples
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        final Map<Part, StackTraceElement> callers = new HashMap<>(); // the first line of another class above
-        // number of samples by class of the application in the tasks' stacks
+        // for each part, the nearest calling line that belongs to another class
+        final Map<Part, StackTraceElement> callers = new HashMap<>();
+        // for each application class, the number of sampled task stacks that contain it
         final Map<String, Integer> classes = new HashMap<>();
         int looks;
         int busy;
 
-        /** Whether nearly all threads that were looked at ran a task. */
+        /** Whether nearly all sampled threads of the executor ran a task. */
         boolean isFull() {
             return busy >= MIN_BUSY && busy >= FULL * looks;
         }
 
-        /** The wait in which most of the busy threads were found, if it is for the result of another task; else null. */
+        /**
+         * The wait in which most of the busy threads were found, if they wait there for the result of another task;
+         * otherwise null.
+         */
         @Nullable
         Part waiting() {
             for (Part part : parts.longestFirst()) {
@@ -145,10 +152,10 @@ final class TaskWatch {
     }
 
     /**
-     * Returns the name of the executor whose tasks a thread most likely waits for: the executor whose tasks run code of
-     * the waiting frame's class, otherwise the only busy executor; null if there is neither.
+     * Returns the name of the executor for whose tasks a thread most likely waits: the executor whose tasks run code
+     * from the waiting frame's class, otherwise the only busy executor; null if there is neither.
      *
-     * @param line the frame that waits
+     * @param line the thread's waiting frame
      */
     @Nullable
     String executorOf(@Nullable StackTraceElement line) {
@@ -177,7 +184,7 @@ final class TaskWatch {
         return executors.get(name);
     }
 
-    /** The name of the executor whose tasks were found in this part most often; null if there is none. */
+    /** The name of the executor whose tasks were found on this part most often; null if there is none. */
     @Nullable
     String executorIn(Part part) {
         return executors.entrySet().stream()

@@ -7,14 +7,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread at one moment.
+ * A thread's state at one moment.
  *
  * @param frames the thread's stack frames, the innermost first
  * @param lock the class of the object for which the thread waits; null if it does not wait
  * @param owner the thread that holds the lock; null if the lock is free or its owner is unknown
- * @param cpuNanos the processor time of the thread so far; -1 if unknown
- * @param holdsAt if this thread owns a monitor for which another thread waits, the index of the frame that entered the
- *     monitor; -1 if unknown
+ * @param cpuNanos the processor time that the thread has used so far; -1 if unknown
+ * @param holdsAt the index of the frame that entered a monitor for which another thread waits; -1 if unknown or if
+ *     this thread owns no such monitor
  */
 record ThreadLook(
         String name,
@@ -29,8 +29,8 @@ record ThreadLook(
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     /**
-     * Whether the thread is in this method of the JDK. Only the innermost frames, up to the first frame outside the
-     * JDK, are searched.
+     * Whether the thread is in this JDK method. Only the innermost frames, up to the first frame outside the JDK, are
+     * searched.
      */
     boolean waitsIn(String className, String method) {
         for (StackTraceElement frame : frames) {

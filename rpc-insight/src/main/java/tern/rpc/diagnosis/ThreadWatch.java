@@ -21,7 +21,8 @@ import tern.rpc.pool.ApplicationCode;
  */
 final class ThreadWatch {
 
-    private static final int MAX_BURNERS = 3; // The limit applies separately to processor time and to allocated bytes.
+    // the maximum number of groups by processor time, and separately by allocated bytes
+    private static final int MAX_BURNERS = 3;
     private static final int MAX_FRAMES = 64;
     private static final int MAX_PLACES = 64;
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
@@ -29,10 +30,10 @@ final class ThreadWatch {
 
     private Map<Long, long[]> last = Map.of(); // processor time and allocated bytes by thread id
 
-    // The number of samples by group and place in the code.
+    // The number of samples by thread group and application method.
     private final Map<String, Map<String, Integer>> places = new HashMap<>();
 
-    /** The totals of a group of threads, and its busiest thread. */
+    /** The sums over a group of threads, and the group's busiest thread. */
     private static final class Group {
         int threads;
         long nanos;
@@ -51,7 +52,7 @@ final class ThreadWatch {
         }
     }
 
-    /** Returns the groups that used the most processor time or memory since the last call. */
+    /** Returns the groups that used the most processor time or allocated the most memory since the previous call. */
     List<Burner> read(double elapsedNanos) {
         Map<Long, long[]> now = use();
         Map<String, Group> groups = last.isEmpty() ? Map.of() : groups(now, elapsedNanos);
@@ -124,7 +125,7 @@ final class ThreadWatch {
         return names;
     }
 
-    /** Returns the method in which the busiest threads of the group were found most often so far. */
+    /** Returns the method in which the group's busiest threads were found most often so far. */
     private @Nullable String place(String group, long thread) {
         Map<String, Integer> counts = places.computeIfAbsent(group, name -> new HashMap<>());
         ThreadInfo info = THREADS.getThreadInfo(thread, MAX_FRAMES);

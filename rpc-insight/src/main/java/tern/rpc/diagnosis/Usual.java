@@ -7,14 +7,15 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * The usual times of each method's calls, learned in seconds without a miss. A new value has a weight of one tenth, so
- * that a slow drift is learned but a single unusual second is not. Not thread-safe: only one thread uses it.
+ * The usual times of each method's calls, learned in seconds in which calls meet the latency target. A new value has
+ * a weight of one tenth, so a slow drift is learned but a single unusual second is not. Not thread-safe: only one
+ * thread uses it.
  */
 final class Usual {
 
     private static final double WEIGHT = 0.1;
 
-    /** A late call is considered usual if it takes at most this many times its usual time. */
+    /** A late call is considered usual if it takes at most this multiple of its usual time. */
     private static final double SLOWER = 1.5;
 
     /** The number of learned seconds after which the usual times of a method are reliable. */
@@ -22,17 +23,17 @@ final class Usual {
 
     /**
      * The number of learned seconds after which the usual times are reliable for a method whose calls are late more
-     * often than not. Such a method may be called only once in ten seconds.
+     * often than not. Such a method may be called as rarely as once in ten seconds.
      */
     private static final int MIN_RARE_SECONDS = 3;
 
-    /** The slowest tenth of the calls is compared with bad calls. */
+    /** The share of usual calls, the slowest ones, that is compared with late or failed calls. */
     private static final double SLOW_SHARE = 0.1;
 
-    /** One call moves the border of the slowest tenth by at most this part of it. */
+    /** One call moves the lower limit of the slowest tenth's times by at most this share of the limit. */
     private static final double BORDER_STEP = 0.05;
 
-    /** The slowest calls are known after this number of them. */
+    /** The mean of the slowest tenth is used only after it includes this number of calls. */
     private static final int MIN_SLOW_CALLS = 10;
 
     private static final int MAX_FIGURES = 5_000;
@@ -42,14 +43,17 @@ final class Usual {
 
     private static final class Method {
         Times mean = new Times();
-        Times slow = new Times(); // the mean of the slowest calls
-        double slowFromNanos = -1; // the border of the slowest calls; -1 before the first call
+        Times slow = new Times(); // the mean over the slowest tenth of the calls
+        double slowFromNanos = -1; // the minimum time of a call in the slowest tenth; -1 before the first call
         int slowCalls;
         int seconds;
         long good;
         long late;
 
-        /** Counts one call. The border moves up or down so that a tenth of the calls lies above it. */
+        /**
+         * Adds one call to the mean of the slowest tenth if it is slow enough. Moves the lower limit of the slowest
+         * tenth up or down, so that a tenth of the calls lies above it.
+         */
         void add(double tookNanos, Times times) {
             if (slowFromNanos < 0) {
                 slowFromNanos = tookNanos;
@@ -64,8 +68,9 @@ final class Usual {
     }
 
     /**
-     * Learns from calls that met the target. For methods whose calls are late more often than not, learns from late
-     * calls too: these methods are always slow, and the target allows them as long as they are rare.
+     * Updates the usual times from calls that met the latency target. For methods whose calls are late more often
+     * than not, late calls are used too: these methods are always slow, and the target allows them as long as they
+     * are rare.
      */
     void learn(List<EndedCall> good, List<EndedCall> late) {
         good.forEach(call -> method(call).good++);
@@ -83,7 +88,10 @@ final class Usual {
         return method.late > method.good;
     }
 
-    /** Whether a late call takes its usual time. */
+    /**
+     * Whether this late call took about its method's usual time. Always false for a method whose calls are not late
+     * more often than not.
+     */
     boolean isUsual(EndedCall call) {
         Times usual = isOfLateMethod(call) ? of(call.method()) : null;
         return usual != null && call.failure() == null && call.tookNanos() <= SLOWER * usual.sum();
@@ -119,7 +127,7 @@ final class Usual {
         return mixed;
     }
 
-    /** The usual account of a call of this method, with undivided own time; null if it is not known. */
+    /** The usual time of a call of this method by part, with its own time undivided; null if unknown. */
     @Nullable
     Times of(String method) {
         Method known = methods.get(method);
@@ -128,8 +136,8 @@ final class Usual {
     }
 
     /**
-     * The account of the slowest tenth of the usual calls of this method, with undivided own time; null if it is not
-     * known.
+     * The time by part of the slowest tenth of this method's usual calls, with their own time undivided; null if
+     * unknown.
      */
     @Nullable
     Times ofSlowCalls(String method) {
@@ -137,7 +145,7 @@ final class Usual {
         return known == null || known.slowCalls < MIN_SLOW_CALLS ? null : known.slow;
     }
 
-    /** Learns a figure, such as the number of calls in a second. */
+    /** Updates the usual value of a measured number, such as the calls per second. */
     void learn(String figure, double value) {
         if (figures.size() >= MAX_FIGURES && !figures.containsKey(figure)) {
             return;
@@ -145,12 +153,12 @@ final class Usual {
         figures.merge(figure, value, (known, fresh) -> known + WEIGHT * (fresh - known));
     }
 
-    /** Returns the usual value with this name; -1 if unknown. */
+    /** Returns the usual value of the measured number with this name; -1 if unknown. */
     double figure(String figure) {
         return figures.getOrDefault(figure, -1.0);
     }
 
-    /** Whether the part belongs to the own time in the usual breakdown of a call. */
+    /** Whether a call's usual breakdown counts this part as the call's own time. */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
             return true; // The part is an operation that only samples show.

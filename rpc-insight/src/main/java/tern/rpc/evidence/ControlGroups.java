@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folders of the control groups of this process. Supports version 1, version 2, and both at the same time. A folder
- * comes before the folder of its parent group, because the parent's limit applies too.
+ * The folders of this process's control groups. Supports version 1, version 2, and both at the same time. A group's
+ * folder comes before its parent's folder, because the parent's limit applies too.
  *
  * @param unified folders of version 2; only these contain pressure files
  */

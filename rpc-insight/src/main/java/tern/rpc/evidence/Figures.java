@@ -1,13 +1,16 @@
 package tern.rpc.evidence;
 
-/** Finds numbers in text files of the kernel. Every method returns {@value #MISSING} if the number is missing. */
+/** Parses numbers in the kernel's text files. Every method returns {@value #MISSING} if the number is missing. */
 final class Figures {
 
     static final long MISSING = -1;
 
     private Figures() {}
 
-    /** Returns the number after a name at the start of a line, as in {@code nr_periods 12} or {@code VmRSS: 12 kB}. */
+    /**
+     * Returns the number that follows a name at the start of a line, as in {@code nr_periods 12} or {@code VmRSS: 12
+     * kB}.
+     */
     static long named(String text, String name) {
         String value = textAfter(text, name);
         int end = 0;

@@ -8,11 +8,12 @@ import tern.rpc.evidence.Machine.Quota;
 import tern.rpc.evidence.Machine.Quota.Level;
 
 /**
- * Reads limits and counters of control groups of version 1 or 2, from the process's own group up to the mounted group.
+ * Reads the limits and counters of control groups of version 1 or 2, from the process's own group up to the mounted
+ * group.
  */
 final class GroupReader {
 
-    /** A limit from which on a group of version 1 is unlimited. The kernel then writes almost 2^63. */
+    /** A version 1 group with at least this limit is unlimited; the kernel then writes almost 2^63. */
     private static final long NO_LIMIT = 1L << 60;
 
     private static final long KIB = 1024;
@@ -40,8 +41,8 @@ final class GroupReader {
     }
 
     /**
-     * Returns the quota in processors from {@code cpu.max}, which contains {@code max 100000}, or quota and period in
-     * microseconds.
+     * Returns the quota in processors from {@code cpu.max}. The file contains either {@code max 100000}, or the quota
+     * and the period in microseconds.
      */
     private static double secondQuota(SystemFiles files, String folder) {
         String max = optional(files, folder + "/cpu.max");
@@ -62,7 +63,8 @@ final class GroupReader {
         long limit = NO_LIMIT;
         for (String folder : memory.folders()) {
             String file = folder + (memory.second() ? "/memory.max" : "/memory.limit_in_bytes");
-            long candidate = Figures.number(optional(files, file)); // The text "max" is not a number.
+            // The file may contain the word "max" instead of a number.
+            long candidate = Figures.number(optional(files, file));
             if (tightest.isEmpty() || (candidate >= 0 && candidate < limit)) {
                 tightest = folder;
                 limit = candidate < 0 ? NO_LIMIT : Math.min(limit, candidate);

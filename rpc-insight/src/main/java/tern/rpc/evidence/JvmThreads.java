@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JvmThreads {
 
-    /** The purpose of a thread of the JVM. */
+    /** The purpose of a JVM thread. */
     public enum Work {
         COLLECTOR("GC Thread|G1 |Z(Worker|Driver|Director|Stat|Uncommitter|Unmapper)|Shenandoah"),
         COMPILER("C[12] Compiler|JVMCI"),
@@ -58,12 +58,15 @@ public final class JvmThreads {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            found.clear(); // The process runs on another operating system, or has no access.
+            found.clear(); // The process does not run on Linux, or may not read its own task files.
         }
         threads = found;
     }
 
-    /** Returns the counters of the threads found. The map contains no entry for a purpose without threads. */
+    /**
+     * Returns the counters of the threads found, by their purpose. The map contains no entry for a purpose without
+     * threads.
+     */
     public Map<Work, RunTime> read() {
         Map<Work, RunTime> sums = new EnumMap<>(Work.class);
         threads.forEach((id, work) -> sums.merge(work, runQueue.read(id), RunTime::plus));

@@ -6,7 +6,7 @@ import tern.rpc.evidence.Machine.Disk;
 import tern.rpc.evidence.Machine.Processors;
 import tern.rpc.evidence.Machine.Tcp;
 
-/** Reads the counters in {@code /proc} and of the control groups. Thread-safe. */
+/** Reads the counters in {@code /proc} and in the control groups' files. Thread-safe. */
 public final class MachineReader {
 
     /**

@@ -75,7 +75,7 @@ public record MachineSecond(Machine from, Machine to, long nanos) {
 
     /**
      * The throttled time divided by the elapsed time; the largest value if several groups have a quota. The throttled
-     * time is added up over run queues, so the result may exceed 1. 0 if there is no quota.
+     * time is a sum over run queues, so the result may exceed 1. 0 if there is no quota.
      */
     public double throttledProcessors() {
         double worst = to.quota().levels().isEmpty() ? 0 : -1;

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Reads for how long threads ran and for how long they waited for a processor. The kernel always counts both. The
+ * Reads how long threads ran and how long they waited for a processor. The kernel always counts both times. The
  * values of a running thread lag by up to a tick. Thread-safe.
  */
 public final class RunQueue {
@@ -19,7 +19,7 @@ public final class RunQueue {
 
     private final Path tasks;
     private final ThreadIds ids;
-    private final Map<Long, RunTime> last = new HashMap<>(); // by thread id; guarded by this
+    private final Map<Long, RunTime> last = new HashMap<>(); // the last counters by thread id; guarded by this
 
     /**
      * @param root the folder that contains {@code proc}; {@code /} in production
@@ -41,7 +41,7 @@ public final class RunQueue {
         RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);
         if (now.isKnown()) {
             if (last.size() >= MAX_THREADS) {
-                // Clearing removes ended threads. The next call of each live thread is treated as its first.
+                // Clearing the map removes ended threads. The next call for each live thread is treated as its first.
                 last.clear();
             }
             last.put(thread.getId(), now);
@@ -52,8 +52,8 @@ public final class RunQueue {
     }
 
     /**
-     * Returns the sum of the changes since the last call over all threads of a group; {@code delayPerSlice} is their
-     * mean.
+     * Returns the sum of the changes since the previous call over all threads of a group; {@code delayPerSlice} is
+     * the mean over these threads.
      */
     public RunTime delaySince(Collection<Thread> group) {
         RunTime sum = RunTime.UNKNOWN;
@@ -75,7 +75,7 @@ public final class RunQueue {
         }
     }
 
-    /** Parses a text such as {@code 583071673 2307268098 39}. */
+    /** Parses a line such as {@code 583071673 2307268098 39}. */
     private static RunTime parse(String text) {
         long run = Figures.field(text, 0);
         long delay = Figures.field(text, 1);

@@ -1,12 +1,12 @@
 package tern.rpc.evidence;
 
 /**
- * The counters of the Linux scheduler for a thread, or their sum for several threads.
+ * The Linux scheduler's counters for a thread, or their sum for several threads.
  *
  * @param runNanos the time on a processor; -1 if unknown
  * @param delayNanos the time for which the thread was ready but had no processor; on the measured kernels it includes
  *     the time throttled by a quota
- * @param slices the number of times that the thread got a processor
+ * @param slices how often the thread got a processor
  */
 public record RunTime(long runNanos, long delayNanos, long slices) {
 

@@ -56,9 +56,9 @@ public final class ThreadIds {
     }
 
     /**
-     * Returns the native id of a thread.
+     * Returns a thread's native id.
      *
-     * @return {@link #UNKNOWN} until the thread has registered or was matched
+     * @return {@link #UNKNOWN} unless the thread has registered or was matched by its name
      */
     public int of(Thread thread) {
         Native known = natives.get(thread.getId());
@@ -66,8 +66,8 @@ public final class ThreadIds {
     }
 
     /**
-     * Finds the native ids of threads that did not register, by their names. A name must be the only one with its first
-     * 15 characters, both among the given threads and among the unmatched threads of the process. This reads one small
+     * Finds, by name, the native ids of threads that did not register. Skips a thread if another given thread, or
+     * another unmatched thread of the process, has a name with the same first 15 characters. This reads one small
      * file for each unmatched thread of the process, so call it rarely.
      *
      * @return the number of threads found
@@ -99,11 +99,11 @@ public final class ThreadIds {
 
     private int askKernel() {
         try {
-            // The target of the link is PID/task/TID.
+            // The symbolic link points to PID/task/TID.
             Path target = Files.readSymbolicLink(proc.resolve("thread-self"));
             return Integer.parseInt(target.getFileName().toString());
         } catch (IOException | RuntimeException e) {
-            return UNKNOWN; // The process runs on another operating system, or has no access.
+            return UNKNOWN; // The process does not run on Linux, or may not read its own task files.
         }
     }
 
@@ -128,12 +128,12 @@ public final class ThreadIds {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            return Map.of(); // The process runs on another operating system, or has no access.
+            return Map.of(); // The process does not run on Linux, or may not read its own task files.
         }
         return names;
     }
 
-    /** Returns the name of a task; empty if the thread ends while the folder is read. */
+    /** Returns a task's name; empty if the thread ends while the task folder is read. */
     private static String name(Path task) {
         try {
             return Files.readString(task.resolve("comm")).strip();

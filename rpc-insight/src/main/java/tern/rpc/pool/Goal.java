@@ -3,7 +3,7 @@ package tern.rpc.pool;
 import java.time.Duration;
 
 /**
- * The target rate and latency of an application.
+ * An application's target rate and target latency.
  *
  * @param qps the number of calls per second; at least 1
  * @param latency the target time of a call at that rate; greater than 0

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * The holders of a pool's connections. The code that took a connection is recorded for one in 64 borrowings, and for
- * every borrowing while the pool is nearly empty. At most 100 borrowings per second are recorded, or at most 500 after
- * connections have been lost. Thread-safe.
+ * The holders of a pool's connections. For one in 64 borrowings, and for every borrowing while the pool is nearly
+ * empty, the code that took the connection is recorded. At most 100 borrowings per second are recorded, or at most
+ * 500 after connections have been lost. Thread-safe.
  */
 public final class Holders {
 
@@ -28,12 +28,12 @@ public final class Holders {
 
     private final Set<Holder> held = ConcurrentHashMap.newKeySet();
     private final AtomicLong secondBegan = new AtomicLong(System.nanoTime());
-    private final AtomicInteger stacks = new AtomicInteger(); // the number of stacks recorded in this second
+    private final AtomicInteger stacks = new AtomicInteger(); // the number of stack traces recorded in this second
     private volatile int size = Integer.MAX_VALUE;
     private volatile boolean suspicious;
 
     /**
-     * One connection in use. Only the thread that uses the connection writes to this object. Any thread may read it.
+     * One connection in use. Only the thread that uses the connection changes this object. Any thread may read it.
      */
     public static final class Holder {
         private final CallLedger call = CallLedger.current();
@@ -98,7 +98,7 @@ public final class Holders {
         }
 
         /**
-         * Whether the connection can no longer be used: the call that took it has been answered, or its thread has
+         * Whether the connection will no longer be used: the call that took it has been answered, or its thread has
          * ended.
          */
         public boolean isAbandoned() {
@@ -132,8 +132,8 @@ public final class Holders {
     }
 
     /**
-     * Whether another stack may be recorded in this second. A minimum pause between stacks would not work, because then
-     * only the first borrowing of each call would be recorded.
+     * Whether another stack trace may be recorded in this second. A minimum pause between stack traces would not
+     * work, because then only the first borrowing of each call would be recorded.
      */
     private boolean mayWalk(long now) {
         long began = secondBegan.get();

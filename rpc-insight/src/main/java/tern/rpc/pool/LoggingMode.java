@@ -1,6 +1,6 @@
 package tern.rpc.pool;
 
-/** How log lines reach their appenders. The advice differs for each mode. */
+/** How log lines reach their appenders. A diagnosis gives different advice for each mode. */
 public enum LoggingMode {
     /** Calling threads put lines into a queue. Also the value for an unknown logging system. */
     ASYNCHRONOUS,

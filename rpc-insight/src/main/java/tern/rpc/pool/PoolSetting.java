@@ -3,10 +3,10 @@ package tern.rpc.pool;
 import java.time.Duration;
 
 /**
- * A setting of a pool that is in effect.
+ * A pool setting that is in effect.
  *
  * @param property the property that changes the setting, without an equals sign; for a setting that only code can
- *     change, the place in the code
+ *     change, the code to change
  * @param value the value in the form of a properties file
  * @param source the origin of the value
  * @param use the effect of the setting
@@ -14,17 +14,17 @@ import java.time.Duration;
  */
 public record PoolSetting(String property, String value, Source source, Use use, Range accepted) {
 
-    /** The origin of a value. */
+    /** The origin of a setting's value. */
     public enum Source {
         /** The application has set the value, by a property or a bean. */
         USER,
-        /** Tern has set the value, derived from the target or from a constant. */
+        /** Tern has set the value, derived from the latency target or from a constant. */
         TUNED,
-        /** The default of the library. */
+        /** The value is the library's default. */
         LIBRARY
     }
 
-    /** The effect of a setting. Advice uses it to find the setting. */
+    /** The effect of a setting. Advice finds a pool's setting by this effect. */
     public enum Use {
         MAX,
         MAX_PER_HOST,

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A pool at one moment. A count that the library does not keep is -1.
+ * A pool's state at one moment. A count that the library does not keep is -1.
  *
  * @param name the name of the bean or of the group of properties
  * @param kind the kind of the resources in the pool
@@ -20,13 +20,13 @@ import java.util.Optional;
  * @param waiting the number of waiting threads, or of waiting tasks if this is an executor
  * @param queueCapacity the maximum number of waiting threads or tasks; {@link Integer#MAX_VALUE} for no limit
  * @param waitLimit the maximum time of a wait; negative for no limit
- * @param taken the number of resources taken since the start
- * @param refused the number of failed waits since the start: timeouts and rejected tasks
- * @param callerRuns the number of tasks since the start that the submitting threads ran themselves; 0 except for
- *     executors
- * @param waited the sum of all waits since the start; negative if unknown
- * @param held the sum of all times of use since the start; negative if unknown
- * @param settings the values in effect, each with its property and origin
+ * @param taken the number of resources taken since the pool was created
+ * @param refused the number of failed waits since the pool was created: timeouts and rejected tasks
+ * @param callerRuns the number of tasks that the submitting threads have run themselves since the pool was created; 0
+ *     except for executors
+ * @param waited the sum of all waiting times since the pool was created; negative if unknown
+ * @param held the sum of all times of use since the pool was created; negative if unknown
+ * @param settings the settings in effect, each with its property and origin
  */
 public record PoolSnapshot(
         String name,
@@ -69,7 +69,7 @@ public record PoolSnapshot(
         return settings.stream().filter(setting -> setting.use() == use).findFirst();
     }
 
-    /** Returns the current state of the pool, with counts and sums since an earlier snapshot. */
+    /** Returns the current state of the pool; counts and sums cover the time since an earlier snapshot. */
     public PoolSnapshot since(PoolSnapshot earlier) {
         return new PoolSnapshot(
                 name,
@@ -100,8 +100,8 @@ public record PoolSnapshot(
     }
 
     /**
-     * Builds a snapshot by setting its components by name, because a constructor call with all components is hard to
-     * read. Not thread-safe.
+     * Builds a snapshot. Sets its components by name, because a constructor call with all components is hard to read.
+     * Not thread-safe.
      */
     public static final class Builder {
         private final String name;

@@ -3,11 +3,11 @@ package tern.rpc.pool;
 import java.time.Duration;
 
 /**
- * Sizes and maximum waits of pools, derived from the target. The number of connections equals the number of concurrent
- * calls at the target, by Little's law: calls per second × time of a call. A pool with more connections than workers is
- * useless, because a call uses one connection at a time.
+ * Pool sizes and maximum waits, derived from an application's target rate and latency. The number of connections
+ * equals the number of concurrent calls at the target rate, by Little's law: calls per second × time of a call. A
+ * pool with more connections than workers is useless, because a call uses one connection at a time.
  *
- * @param goal the target of the application
+ * @param goal the application's target rate and latency
  * @param workers the maximum number of concurrent calls
  */
 public record Sizing(Goal goal, int workers) {
@@ -36,17 +36,17 @@ public record Sizing(Goal goal, int workers) {
         return Math.max(connectionsPerHost(), workers);
     }
 
-    /** Returns the maximum wait for a database connection: ten times the target, at most 1 s. */
+    /** Returns the maximum wait for a database connection: ten times the latency target, at most 1 s. */
     public Duration jdbcWait() {
         return wait(10, Duration.ofSeconds(1));
     }
 
-    /** Returns the maximum wait for a Redis connection: twice the target, at most 200 ms. */
+    /** Returns the maximum wait for a Redis connection: twice the latency target, at most 200 ms. */
     public Duration redisWait() {
         return wait(2, Duration.ofMillis(200));
     }
 
-    /** Returns the maximum wait for an HTTP connection: ten times the target, at most 1 s. */
+    /** Returns the maximum wait for an HTTP connection: ten times the latency target, at most 1 s. */
     public Duration httpWait() {
         return wait(10, Duration.ofSeconds(1));
     }

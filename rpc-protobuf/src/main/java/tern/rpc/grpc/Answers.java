@@ -2,10 +2,10 @@ package tern.rpc.grpc;
 
 import io.grpc.Metadata;
 
-/** Sends the answers of a call. */
+/** Sends a call's answers. */
 interface Answers {
 
-    /** Sends headers before the first answer. */
+    /** Sends the call's headers. Must be called before the first answer. */
     void headers(Metadata headers);
 
     /**

@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs the callbacks of a listener one after another. The thread that adds a callback runs it, unless another thread is
- * already running callbacks; then that thread runs the new callback too. Thread-safe.
+ * Runs a listener's callbacks one after another. The thread that adds a callback runs it, unless another thread is
+ * already running callbacks; then that other thread runs the new callback too. Thread-safe.
  */
 final class Callbacks {
 
@@ -22,8 +22,8 @@ final class Callbacks {
     }
 
     /**
-     * Adds a task from a thread that must not run service code. If no thread is running tasks, the executor runs the
-     * task.
+     * Adds a task from a thread that must not run service code. The executor runs the task, unless another thread is
+     * already running tasks; then that other thread runs it.
      */
     void run(Runnable task, Executor elsewhere) {
         tasks.add(task);

@@ -19,8 +19,8 @@ import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 
 /**
- * One call to a gRPC service. Only one thread at a time calls the listener, in the context of the call. Requests are
- * delivered by the thread on which they arrive. A cancellation is delivered by a thread of the common pool, because
+ * One call to a gRPC service. Only one thread at a time calls the listener, in the call's gRPC context. The thread on
+ * which a request arrives delivers it to the listener. A thread of the common pool delivers a cancellation, because
  * event loops must not run service code.
  */
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
@@ -40,9 +40,9 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private Flow.@Nullable Subscription requests; // guarded by this
     private int demand; // the number of messages requested before the subscription existed; guarded by this
 
-    private @Nullable Listener<Q> listener; // Only callbacks use this field and the next field.
+    private @Nullable Listener<Q> listener; // only callbacks use this field and the next one
     private boolean told; // whether the listener has been notified of the end of the call
-    private boolean compressed; // Only one thread at a time uses this field.
+    private boolean compressed; // only one thread at a time uses this field
     private volatile boolean closed;
     private volatile boolean cancelled;
 
@@ -73,7 +73,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         published.subscribe(this);
     }
 
-    // ---- callbacks of the listener
+    // ---- The following methods call the listener.
 
     private interface Event<Q> {
         void tell(Listener<Q> listener);
@@ -102,7 +102,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         }
     }
 
-    /** Delivers the last event to the listener, once. */
+    /** Delivers the call's last event to the listener. Later events are ignored. */
     private void tellEnd(Event<Q> event) {
         Listener<Q> current = listener;
         if (!told && current != null) {
@@ -133,13 +133,13 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         callback(() -> tell(Listener::onHalfClose));
     }
 
-    /** Called when the stream of requests has ended early, because the call has ended or a request was invalid. */
+    /** Called when the request stream has ended early, because the call has ended or a request was invalid. */
     @Override
     public void onError(Throwable reason) {
         cancelled(String.valueOf(Thrown.message(reason)));
     }
 
-    /** Cancels the call. Any thread may call this, including an event loop, and repeatedly. */
+    /** Cancels the call. Any thread, including an event loop, may call this method repeatedly. */
     private void cancelled(String reason) {
         if (closed || cancelled) {
             return;
@@ -163,7 +163,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         cancelled(Thrown.text(thrown));
     }
 
-    // ---- methods that the service calls
+    // ---- The service calls the following methods.
 
     @Override
     public void request(int messagesWanted) {

@@ -5,7 +5,7 @@ import io.grpc.Metadata.Key;
 import java.util.Locale;
 
 /**
- * Converts between gRPC's metadata and Tern's metadata. The names of binary values must end in {@code -bin} in gRPC;
+ * Converts between gRPC's metadata and Tern's metadata. In gRPC, the name of a binary value must end in {@code -bin};
  * Tern does not require this.
  */
 final class GrpcMetadata {
@@ -21,7 +21,8 @@ final class GrpcMetadata {
     static Metadata from(tern.rpc.Metadata metadata) {
         Metadata converted = new Metadata();
         metadata.forEach((name, value) -> {
-            // Lower-casing some non-ASCII letters yields ASCII letters, which would change the name.
+            // The check for ASCII comes first, because lower-casing turns some non-ASCII letters into ASCII letters,
+            // which would change the name.
             if (isAscii(name)) {
                 put(converted, name.toLowerCase(Locale.ROOT), value);
             }

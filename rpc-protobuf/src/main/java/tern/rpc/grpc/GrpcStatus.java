@@ -18,7 +18,7 @@ import tern.rpc.serialization.SerializationException;
 /** Converts gRPC's statuses to Tern's statuses. */
 final class GrpcStatus {
 
-    /** The trailer with an encoded google.rpc.Status (google/rpc/status.proto). */
+    /** The trailer that contains an encoded google.rpc.Status (google/rpc/status.proto). */
     private static final Key<byte[]> DETAILS = Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
     private static final int STATUS_DETAILS = 3;
@@ -70,7 +70,7 @@ final class GrpcStatus {
                 }
             }
         } catch (SerializationException e) {
-            return List.of(); // The service used this trailer for a value of another type.
+            return List.of(); // The service used the trailer of this name for a value of another type.
         }
         return details;
     }

@@ -9,12 +9,12 @@ import java.io.InputStream;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * Converts the messages of a gRPC method. Generated protobuf messages stay unchanged, so that JSON is possible too. All
- * other messages are converted to bytes.
+ * Converts a gRPC method's messages. Generated protobuf messages are passed on unchanged, so they can also be sent as
+ * JSON. All other messages are converted to bytes.
  *
- * @param requestType the class of the request message, or {@code byte[]}
- * @param responseType the class of the response message, or {@code byte[]}; either both types are message classes or
- *     both are {@code byte[]}
+ * @param requestType the request message's class, or {@code byte[]}
+ * @param responseType the response message's class, or {@code byte[]}; either both types are message classes or both
+ *     are {@code byte[]}
  */
 record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q> requests, Marshaller<A> responses) {
 
@@ -27,7 +27,7 @@ record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q>
         return new Messages<>(bytes ? byte[].class : request, bytes ? byte[].class : response, requests, responses);
     }
 
-    /** The class of a generated message; {@code byte[]} for other messages. */
+    /** Returns the class of a generated message; {@code byte[]} for other messages. */
     private static Class<?> messageClass(Marshaller<?> marshaller) {
         if (marshaller instanceof ReflectableMarshaller<?> reflectable) {
             Class<?> type = reflectable.getMessageClass();
@@ -42,7 +42,7 @@ record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q>
         try {
             return message.getMethod("getDefaultInstance").getReturnType() == message;
         } catch (NoSuchMethodException e) {
-            return false; // The message is dynamic and has no generated class.
+            return false; // The message is dynamic, so it has no generated class.
         }
     }
 

@@ -8,13 +8,13 @@ import tern.rpc.RpcException;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 
-/** Sends the only answer of a call together with the end of the call. */
+/** Sends a call's only answer together with the end of the call. */
 final class OneAnswer implements Answers {
 
     private final String method;
     private final ServerContext serving;
     private final CompletableFuture<Object> stage = new CompletableFuture<>();
-    private @Nullable Object answer; // Only one thread at a time uses this field.
+    private @Nullable Object answer; // only one thread at a time uses this field
 
     OneAnswer(String method, ServerContext serving) {
         this.method = method;

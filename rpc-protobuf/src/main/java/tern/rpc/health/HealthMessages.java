@@ -12,8 +12,8 @@ import tern.rpc.serialization.SerializationException;
  */
 final class HealthMessages {
 
-    private static final int SERVICE = 1; // field number of HealthCheckRequest.service
-    private static final int STATUS = 1; // field number of HealthCheckResponse.status
+    private static final int SERVICE = 1; // the field number of HealthCheckRequest.service
+    private static final int STATUS = 1; // the field number of HealthCheckResponse.status
 
     private HealthMessages() {}
 

@@ -20,10 +20,10 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.AcceptedTokens;
 
 /**
- * The service {@code grpc.health.v1.Health}, which reports whether the server accepts calls. The status is kept by
- * name; the empty name stands for the whole server. {@link #add} and {@link #set(String, ServingStatus)} add other
- * names. While the whole server is not serving, all names are reported as not serving. Callers need no token, because
- * probes have none and the status is not secret.
+ * The service {@code grpc.health.v1.Health}, which reports whether the server accepts calls. Each service name has a
+ * status; the empty name stands for the whole server. {@link #add} and {@link #set(String, ServingStatus)} add
+ * service names. While the whole server is not serving, all names are reported as not serving. Callers need no token,
+ * because probes have none and the status is not secret.
  *
  * <p>Thread-safe. Watchers are notified on the thread that changes the status.
  */
@@ -44,19 +44,23 @@ public final class HealthService {
     private final List<HealthWatch> watches = new ArrayList<>(); // guarded by this
     private boolean shutDown; // guarded by this
 
-    /** Creates the service. The status of the server is SERVING. */
+    /** Creates the health service. The server's status is SERVING at first. */
     public HealthService() {
         statuses.put(WHOLE_SERVER, ServingStatus.SERVING);
     }
 
     /**
-     * Exports the service. It answers even while the server rejects all other calls. Each server needs its own export.
+     * Exports the health service, which answers even while the server rejects all other calls. Each server needs its
+     * own export.
      */
     public ServiceExport export() {
         return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Attributes.DEFAULT_WEIGHT, true);
     }
 
-    /** Adds a service under its interface name and its service key. The status is SERVING unless it was set before. */
+    /**
+     * Adds a service's status under the interface name and the service key. The status is SERVING unless it was set
+     * before.
+     */
     public void add(ServiceExport export) {
         synchronized (this) {
             statuses.putIfAbsent(export.key().interfaceName(), ServingStatus.SERVING);
@@ -96,8 +100,8 @@ public final class HealthService {
     }
 
     /**
-     * Sets every status to NOT_SERVING permanently. Watchers are notified, then their calls end. Called before the
-     * server drains.
+     * Sets every status to NOT_SERVING permanently. Sends this status to all watchers, then ends their calls. Called
+     * before the server drains.
      */
     public void shutDown() {
         List<HealthWatch> ended;

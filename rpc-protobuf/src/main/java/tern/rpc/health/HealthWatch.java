@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that watches the status of a name. It sends the current status at once, and then every change. If the caller
- * is too slow and misses changes, it gets only the latest status. Thread-safe.
+ * One call that watches the status of one service name. Sends the current status at once, and then every change. If
+ * the caller is so slow that it misses changes, it gets only the latest status. Thread-safe.
  */
 final class HealthWatch implements Flow.Subscription {
 
@@ -15,9 +15,9 @@ final class HealthWatch implements Flow.Subscription {
     private final String service;
     private final Flow.Subscriber<? super byte[]> caller;
     private final AtomicLong wanted = new AtomicLong();
-    private final AtomicInteger changes = new AtomicInteger(); // the number of changes that are not sent yet
+    private final AtomicInteger changes = new AtomicInteger(); // the number of changes that have not been sent
     private volatile boolean over;
-    private @Nullable ServingStatus told; // Only the thread that increments {@code changes} from zero uses this field.
+    private @Nullable ServingStatus told; // only the thread that increments {@code changes} from zero uses this field
 
     private HealthWatch(HealthService health, String service, Flow.Subscriber<? super byte[]> caller) {
         this.health = health;

@@ -5,6 +5,6 @@ public enum ServingStatus {
     UNKNOWN,
     SERVING,
     NOT_SERVING,
-    /** The status of an unknown name. It is sent only to watchers. */
+    /** The status of an unknown service name. It is sent only to watchers. */
     SERVICE_UNKNOWN
 }

@@ -31,7 +31,11 @@ final class BuiltInFiles {
 
     private BuiltInFiles() {}
 
-    /** Returns the name of the reflection service of this version. */
+    /**
+     * Returns the full name of the reflection service.
+     *
+     * @param version the protocol version, such as {@code v1}
+     */
     static String reflectionService(String version) {
         return "grpc.reflection." + version + ".ServerReflection";
     }

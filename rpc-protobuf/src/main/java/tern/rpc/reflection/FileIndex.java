@@ -21,8 +21,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An index of protobuf files and their declarations, by full name. It is filled at startup and does not change
- * afterwards. If two files have the same name, or declare the same name, the file that was added first is used.
+ * Finds protobuf files by their names, and by the full names that they declare. The index is filled at startup and
+ * does not change afterwards. If two files have the same name, or declare the same name, the file that was added
+ * first is used.
  */
 final class FileIndex {
 
@@ -32,10 +33,10 @@ final class FileIndex {
     private final Map<String, String> fileBySymbol = new HashMap<>();
     private final Set<String> messages = new HashSet<>();
 
-    /** The names of files, by message name and extension number. */
+    /** The names of the files that declare extensions, by message name and extension number. */
     private final Map<String, SortedMap<Integer, String>> extensions = new HashMap<>();
 
-    /** Adds a file without its dependencies. */
+    /** Adds a file to the index, without its dependencies. */
     void add(FileDescriptorProto file) {
         IndexedFile indexed = new IndexedFile(file.toByteArray(), List.copyOf(file.getDependencyList()));
         if (files.putIfAbsent(file.getName(), indexed) != null) {
@@ -69,7 +70,7 @@ final class FileIndex {
     }
 
     /**
-     * Adds an enum. The names of its values belong to the scope that encloses the enum, not to the enum itself
+     * Adds an enum. The names of the enum's values belong to the scope that encloses the enum, not to the enum itself
      * (descriptor.proto, EnumValueDescriptorProto).
      */
     private void addEnum(String file, String scope, EnumDescriptorProto enumeration) {
@@ -114,12 +115,12 @@ final class FileIndex {
         return messages.contains(name);
     }
 
-    /** Returns the extension numbers of a message in ascending order. */
+    /** Returns a message's extension numbers in ascending order. */
     Collection<Integer> extensionNumbers(String message) {
         return extensions.getOrDefault(message, new TreeMap<>()).keySet();
     }
 
-    /** Returns the encoded file, then each of its dependencies once. */
+    /** Returns the encoded file, followed by each of its dependencies once. */
     List<byte[]> withDependencies(String name) {
         Set<String> reached = new LinkedHashSet<>(List.of(name));
         List<String> open = new ArrayList<>(reached);

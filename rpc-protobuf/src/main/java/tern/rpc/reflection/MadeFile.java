@@ -22,8 +22,8 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 
 /**
- * A generated protobuf file for a service that has none. The Java signature of each method is added as a comment,
- * because the type {@code Value} contains little information.
+ * A generated protobuf file for a service that has none. Each method's Java signature is added as a comment, because
+ * the type {@code Value} contains little information.
  */
 final class MadeFile {
 
@@ -33,8 +33,8 @@ final class MadeFile {
     private static final Pattern PACKAGE = Pattern.compile("\\b[a-z]\\w*\\.");
 
     /**
-     * The field numbers of FileDescriptorProto.service and ServiceDescriptorProto.method, for the paths of comments
-     * (descriptor.proto).
+     * The field numbers of FileDescriptorProto.service and ServiceDescriptorProto.method, for the paths in source
+     * comments (descriptor.proto).
      */
     private static final int FILE_SERVICE = 6;
 
@@ -118,7 +118,7 @@ final class MadeFile {
         return parameters.size() == 1 ? Value.getDescriptor() : ListValue.getDescriptor();
     }
 
-    /** Returns the Java signature of a method without package names. */
+    /** Returns a method's Java signature without package names. */
     private static String signature(MethodDescriptor method) {
         String full = IntStream.range(0, method.parameters().size())
                 .mapToObj(i -> method.parameters().get(i) + " "

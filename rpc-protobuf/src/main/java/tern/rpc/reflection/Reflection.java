@@ -10,7 +10,7 @@ final class Reflection {
     private final Set<String> services;
     private final FileIndex files;
 
-    /** @param services the names of the services, in the order in which they are listed */
+    /** @param services the service names, in the order in which they are listed */
     Reflection(Set<String> services, FileIndex files) {
         this.services = services;
         this.files = files;

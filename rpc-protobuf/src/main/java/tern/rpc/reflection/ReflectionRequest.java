@@ -10,8 +10,8 @@ import tern.rpc.StatusCode;
  * A decoded ServerReflectionRequest.
  *
  * @param bytes the encoded request, which the answer repeats
- * @param name the name of a file, a symbol or a message; empty if the request asks for the list of services
- * @param number the number of an extension
+ * @param name the name of the requested file, symbol or message; empty if the request asks for the list of services
+ * @param number the requested extension's number
  */
 record ReflectionRequest(byte[] bytes, String host, Kind kind, String name, int number) {
 

@@ -34,7 +34,7 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
     /**
      * Creates an authorizer.
      *
-     * @param manager the manager that authenticates callers; the worker of the call waits for its result
+     * @param manager the manager that authenticates callers; the call's worker thread waits for the manager's result
      * @param shown extracts the credentials of a call, such as a bearer token or the principal of its certificate; if
      *     it returns null, the call is refused as UNAUTHENTICATED
      */

@@ -9,7 +9,8 @@ import org.springframework.beans.factory.annotation.Value;
 
 /**
  * Injects the port of the RPC server into tests that set {@code rpc.server.port=0}. The port is known only after the
- * application has started, so only later injection points, such as fields of a test class, can use this annotation.
+ * application has started, so only injection points that are resolved afterwards, such as fields of a test class, can
+ * use this annotation.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

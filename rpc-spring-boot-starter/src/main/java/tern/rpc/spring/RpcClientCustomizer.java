@@ -3,8 +3,8 @@ package tern.rpc.spring;
 import tern.rpc.client.RpcClient;
 
 /**
- * Changes the client after the properties were applied and before the client is built. Beans of this type are called in
- * the order of their {@code @Order}.
+ * Changes the client builder after the properties were applied and before the client is built. Beans of this type are
+ * called in the order of their {@code @Order}.
  */
 @FunctionalInterface
 public interface RpcClientCustomizer {

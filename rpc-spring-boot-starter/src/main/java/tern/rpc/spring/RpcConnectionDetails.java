@@ -5,8 +5,8 @@ import org.springframework.boot.autoconfigure.service.connection.ConnectionDetai
 
 /**
  * Supplies the addresses of providers. Beans of this type take precedence over properties and
- * {@code @RpcReference(url)}, like the connection details of Spring Boot. If there are several beans, the first one
- * that returns addresses is used. The beans are called while references are created.
+ * {@code @RpcReference(url)}, like Spring Boot's connection details. If there are several beans, the first one that
+ * returns addresses is used. The beans are called while references are created.
  */
 public interface RpcConnectionDetails extends ConnectionDetails {
 
@@ -14,8 +14,8 @@ public interface RpcConnectionDetails extends ConnectionDetails {
      * Returns the addresses of a reference's providers, each in the form of {@code rpc.client.url}.
      *
      * @param reference the name of the reference. If {@code rpc.client.services.<name>} is configured, this is the
-     *     {@code <name>} exactly as written in the properties, otherwise {@code name} of the annotation or the simple
-     *     name of the interface, for example {@code UserService}
+     *     {@code <name>} exactly as written in the properties, otherwise the annotation's {@code name}; if that is
+     *     empty, the interface's simple name, for example {@code UserService}
      * @return the addresses; empty if the addresses come from another source
      */
     List<String> addresses(String reference);

@@ -9,13 +9,13 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.stereotype.Component;
 
 /**
- * Declares a bean that answers calls of {@link RpcReference}s if no provider answers them: after UNAVAILABLE, and after
- * DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method has certainly not run. The bean implements the interface of
- * the service. It is never injected in place of the reference. If this annotation is on a class, the class becomes a
- * component.
+ * Declares a bean that answers the calls made through {@link RpcReference}s if no provider answers them: after
+ * UNAVAILABLE, and after DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method has certainly not run. The bean
+ * implements the service interface. It is never injected in place of the reference. If this annotation is on a class,
+ * the class becomes a component.
  *
- * <p>The meter {@code rpc.client.requests} still counts the failure of the call. {@code rpc.client.fallbacks} counts
- * the calls that a fallback answered. Fallbacks do not apply to streams.
+ * <p>The meter {@code rpc.client.requests} still counts the call as failed. {@code rpc.client.fallbacks} counts the
+ * calls that a fallback answered. Fallbacks do not apply to streams.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -38,7 +38,7 @@ public @interface RpcFallback {
      */
     String version() default "";
 
-    /** The name of the bean. If empty, the name is derived from the class name. */
+    /** The bean name. If empty, the name is derived from the class name. */
     @AliasFor(annotation = Component.class, attribute = "value")
     String beanName() default "";
 }

@@ -9,16 +9,16 @@ import org.springframework.beans.factory.annotation.Autowired;
 
 /**
  * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean}
- * method. References with the same settings share a proxy. The injection point may also be an {@code Optional}, {@code
- * ObjectProvider} or {@code Provider} of the service interface.
+ * method. References with the same settings share a proxy. The injection point may also be an {@code Optional},
+ * {@code ObjectProvider} or {@code Provider} of the service interface.
  *
  * <p>A local bean of the interface does not replace the proxy; {@code @Autowired} still injects that bean. There are
  * two exceptions: beans that a test overrides ({@code @MockitoBean}, {@code @TestBean}), and {@code @Primary} beans
- * that are not an {@link RpcService} and do not contain the reference themselves. An override with a name replaces only
- * references with the same name: the name of the field or parameter, or {@link #name()}.
+ * that are not an {@link RpcService} and do not contain the reference themselves. A test's override with a name
+ * replaces only references with that name, which is the name of the field or parameter, or {@link #name()}.
  *
- * <p>All texts may contain placeholders. The properties {@code rpc.client.services.<name>.*} take precedence over the
- * annotation.
+ * <p>All string attributes may contain placeholders. The properties {@code rpc.client.services.<name>.*} take
+ * precedence over the annotation.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -27,9 +27,9 @@ import org.springframework.beans.factory.annotation.Autowired;
 public @interface RpcReference {
 
     /**
-     * The {@code <name>} in the properties {@code rpc.client.services.<name>.*}. If empty, the simple name of the
-     * interface is used. The notation does not matter: {@code user-service}, {@code userService} and {@code
-     * UserService} are the same name.
+     * The {@code <name>} in the properties {@code rpc.client.services.<name>.*}. If empty, the interface's simple
+     * name is used. The spelling does not matter: {@code user-service}, {@code userService} and {@code UserService}
+     * are the same name.
      */
     String name() default "";
 
@@ -41,20 +41,20 @@ public @interface RpcReference {
 
     /**
      * The timeout of a call, including all attempts, as a number with a unit such as {@code 500ms}. If empty, the
-     * timeout of {@code @RpcMethod} applies, otherwise {@code rpc.client.timeout}.
+     * timeout in {@code @RpcMethod} applies; without that, {@code rpc.client.timeout} applies.
      */
     String timeout() default "";
 
     /**
-     * The addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port}, {@code
-     * tri://host:port} or {@code http://host:port}, each optionally with {@code ?weight=50}. The default port is 20880.
-     * {@code local} means the server of the same application, which is called in memory. If empty, {@code
-     * rpc.client.url} applies.
+     * The addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port},
+     * {@code tri://host:port} or {@code http://host:port}, each optionally with {@code ?weight=50}. The default port
+     * is 20880. {@code local} means the server in the same application, which is called in memory. If empty,
+     * {@code rpc.client.url} applies.
      */
     String url() default "";
 
     /**
-     * The protocol for addresses without a protocol: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http}
+     * The protocol for addresses that contain none: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http}
      * for JSON over HTTP/1.1. If empty, {@code dubbo}.
      */
     String protocol() default "";

@@ -28,16 +28,16 @@ final class AllowedClasses {
     private final Set<Type> seen = new HashSet<>();
 
     /**
-     * Collects the classes that can be reached from the methods of a service.
+     * Collects the classes that can be reached from a service's methods, by class name.
      *
-     * @throws IllegalArgumentException if a class cannot be serialized; the message names the method, the position and
-     *     the class
+     * @throws IllegalArgumentException if a class cannot be serialized; the message names the method, the position
+     *     and the class
      */
     static Map<String, Class<?>> of(ServiceDescriptor service) {
         AllowedClasses classes = new AllowedClasses();
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
-                continue; // Hessian never encodes the payload of this method.
+                continue; // This method's payload is never encoded as Hessian.
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {
@@ -51,7 +51,10 @@ final class AllowedClasses {
         return Map.copyOf(classes.byName);
     }
 
-    /** Returns the enum class if the given class is the body of an enum constant; otherwise returns the given class. */
+    /**
+     * Returns the enum class if the given class is the class of one constant with a body; otherwise returns the given
+     * class.
+     */
     static Class<?> enumOf(Class<?> type) {
         Class<?> superclass = type.getSuperclass();
         return superclass != null && superclass.isEnum() ? superclass : type;
@@ -127,8 +130,8 @@ final class AllowedClasses {
     }
 
     /**
-     * Visits only the fields and the type arguments of a supertype, because the supertype itself is not expected to
-     * have instances in messages.
+     * Visits only the fields and type arguments of a supertype, because messages are not expected to contain
+     * instances of the supertype itself.
      */
     private void visitParent(Type parent, String position) {
         if (parent instanceof ParameterizedType generic) {
@@ -155,6 +158,6 @@ final class AllowedClasses {
         }
     }
 
-    /** Stands for a class that was visited only as a supertype. */
+    /** Represents a class that was visited only as a supertype. */
     private record Parent(Class<?> type) implements Type {}
 }

@@ -14,8 +14,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names of JDK array types in Hessian 2 messages, such as {@code [int}, {@code [string}, {@code [[java.lang.Long}.
- * Immutable.
+ * The names that Hessian 2 messages use for JDK array types, such as {@code [int}, {@code [string},
+ * {@code [[java.lang.Long}. Immutable.
  */
 final class ArrayTypes {
 

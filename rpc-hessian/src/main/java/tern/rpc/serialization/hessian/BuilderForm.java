@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a {@link StringBuilder} or {@link StringBuffer} as the fields that both classes have had since JDK 9: the
- * characters as Latin-1 or little-endian UTF-16 bytes, a code for the encoding, and the number of characters.
- * hessian-lite also writes the unused end of the array. This class omits the unused end, because readers use only the
- * given number of characters. Thread-safe.
+ * characters as Latin-1 or little-endian UTF-16 bytes, a code for the encoding, and the character count. hessian-lite
+ * also writes the unused end of the array. This class omits the unused end, because readers use only as many
+ * characters as the count says. Thread-safe.
  */
 final class BuilderForm implements WireForm {
 
@@ -31,8 +31,8 @@ final class BuilderForm implements WireForm {
     }
 
     /**
-     * Returns the form for the class. Returns null if the class is neither {@code StringBuilder} nor {@code
-     * StringBuffer}, or if the running JDK gives it other fields than the expected ones.
+     * Returns the form for the class. Returns null if the class is neither {@code StringBuilder} nor
+     * {@code StringBuffer}, or if the running JDK does not give the class the expected fields.
      */
     static @Nullable WireForm of(Class<?> type) {
         if (type != StringBuilder.class && type != StringBuffer.class) {

@@ -7,8 +7,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Class names from the configuration. An entry is an exact name, {@code com.acme.order.*} for the classes of one
- * package, or {@code com.acme.**} for the classes of a package and of all packages below it. Immutable.
+ * The class patterns from the configuration. A pattern is an exact class name, {@code com.acme.order.*} for the
+ * classes of one package, or {@code com.acme.**} for the classes of a package and of all packages below it.
+ * Immutable.
  */
 final class ClassPatterns {
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the length of a collection, then its elements. Thread-safe. */
+/** Writes a collection's length, then its elements. Thread-safe. */
 final class CollectionForm implements WireForm {
 
     private final @Nullable String type;

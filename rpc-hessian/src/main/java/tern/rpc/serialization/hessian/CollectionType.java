@@ -37,7 +37,9 @@ final class CollectionType {
     private static final CollectionType LINKED_LIST = of(LinkedList.class, size -> new LinkedList<>());
     private static final CollectionType TREE_SET = of(TreeSet.class, size -> new TreeSet<>());
 
-    /** The types that can be created for a declared interface. The first one that implements the interface is used. */
+    /**
+     * The types that can be created for a declared interface. The first type that implements the interface is used.
+     */
     private static final List<CollectionType> DEFAULTS = List.of(
             ARRAY_LIST,
             of(HashSet.class, size -> new HashSet<>()),
@@ -84,8 +86,8 @@ final class CollectionType {
     }
 
     /**
-     * Returns a function that converts a filled collection to the final collection; null if no conversion is needed.
-     * The conversion is used for types in which adding elements one by one would take quadratic time.
+     * Returns a function that converts the filled collection to the final collection; null if no conversion is
+     * needed. The conversion is used for types in which adding elements one by one would take quadratic time.
      */
     @Nullable
     Function<Collection<Object>, Collection<Object>> finished() {
@@ -101,22 +103,25 @@ final class CollectionType {
         return hashed;
     }
 
-    /** Whether the type orders its elements in a heap: it is not a set, but compares each added element with others. */
+    /**
+     * Whether the type is a heap, such as a priority queue: it is not a set, but compares each added element with
+     * other elements.
+     */
     boolean isHeap() {
         return heap;
     }
 
     /**
-     * The memory of an empty collection, in bytes, beyond the memory assumed for one value. Blocking queues need this
-     * memory for their locks, and array deques for their initial array.
+     * The memory of an empty collection, in bytes, in addition to the memory assumed for one value. Blocking queues
+     * need this memory for their locks, and array deques for their initial array.
      */
     int shellBytes() {
         return shellBytes;
     }
 
     /**
-     * Returns the collection type for a class name in a message, or null if the name is unknown. Views and wrappers of
-     * the JDK are instances of private classes, so their names are mapped to public types.
+     * Returns the collection type for a class name in a message, or null if the name is unknown. The JDK's views and
+     * wrappers are instances of private classes, so their names are mapped to public types.
      */
     static @Nullable CollectionType named(String name) {
         return BY_NAME.get(name);

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes an {@link EnumSet} as hessian-lite's handle object, which contains the enum class and the constants.
- * hessian-lite finds the enum class with {@code sun.misc.Unsafe}; this class does not need it. As with {@link
- * HandleForm}, the handle takes a reference number in the message. Thread-safe.
+ * hessian-lite finds the enum class with {@code sun.misc.Unsafe}; this class does not need {@code Unsafe}. As with
+ * {@link HandleForm}, the handle takes a reference number in the message. Thread-safe.
  */
 final class EnumSetForm implements WireForm {
 
@@ -26,8 +26,8 @@ final class EnumSetForm implements WireForm {
     }
 
     /**
-     * Returns the enum class; null if the enum has no constants. For an empty set, the class comes from a constant of
-     * the complement set.
+     * Returns the set's enum class; null if the enum has no constants. For an empty set, the class is taken from a
+     * constant of the complement set.
      */
     private static @Nullable Class<?> elementType(EnumSet<?> set) {
         EnumSet<?> some = set.isEmpty() ? complement(set) : set;

@@ -3,7 +3,10 @@ package tern.rpc.serialization.hessian;
 import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
 
-/** Reports a value that could not be written. The message contains the path of field names to the value. */
+/**
+ * Reports a value that could not be written. The exception's message contains the field names on the path to the
+ * value.
+ */
 final class FieldFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -18,8 +21,8 @@ final class FieldFailure extends RuntimeException {
     }
 
     /**
-     * Returns the exception to throw if a field could not be written. Adds the field's name to the names that inner
-     * calls have already added. Returns a {@link MessageTooLargeException} unchanged.
+     * Returns the exception to throw if a field could not be written. Appends the field's name to the names of nested
+     * fields that the exception already contains. Returns a {@link MessageTooLargeException} unchanged.
      */
     static RuntimeException at(String field, Throwable failure) {
         if (failure instanceof MessageTooLargeException tooLarge) {

@@ -14,7 +14,7 @@ final class ForeignThrowableShape extends Shape {
     /**
      * Creates a reader for exceptions with this class name.
      *
-     * @param end the text to append to the message of the exception
+     * @param end the text to append to the exception's message
      */
     ForeignThrowableShape(String name, String end) {
         super(RpcException.class, ThrowableParts.NAMES);

@@ -13,8 +13,8 @@ import tern.rpc.serialization.SerializationException;
 final class FormShape extends Shape {
 
     /**
-     * Creates the value from its parts, which are in the order of their names. A part that the message does not contain
-     * has its default value, or null.
+     * Creates the value from its parts, which are in the order of their names. If the message does not contain a
+     * part, the part has its default value or null.
      */
     @FunctionalInterface
     interface Assembly {
@@ -84,8 +84,8 @@ final class FormShape extends Shape {
         }
 
         /**
-         * Sets a function that returns the cost of hashing or comparing a value. The unit of cost is one visit to a
-         * small value. Without this function, only the costs of the parts are added.
+         * Sets a function that returns the cost of hashing or comparing a value, in visits to small values. Without
+         * this function, the cost is the sum of the parts' costs.
          */
         @SuppressWarnings("unchecked") // The function is called only with values that the assembly created.
         <T> Builder weighing(ToLongFunction<T> visits) {

@@ -3,8 +3,8 @@ package tern.rpc.serialization.hessian;
 import java.util.List;
 
 /**
- * Names of classes that are known to run harmful code when they are deserialized. They are rejected even if a list of
- * allowed classes contains them. Immutable.
+ * The names of classes that are known to run harmful code when they are deserialized. Such a class is rejected even
+ * if a list of allowed classes contains it. Immutable.
  */
 final class GadgetNames {
 

@@ -16,12 +16,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a frequently used JDK value as the fields of hessian-lite's handle class, without creating a handle object. In
- * the message, the handle takes a reference number and the value does not. Thread-safe.
+ * Writes a frequently used JDK value as the fields of hessian-lite's handle class, without creating a handle object.
+ * In the message, the handle takes a reference number, but the value itself does not. Thread-safe.
  */
 final class HandleForm implements WireForm {
 
-    /** The fields of all handle classes, with their names in messages. */
+    /** The fields that hessian-lite's handle classes have, each with its name in messages. */
     private enum Part {
         YEAR,
         MONTH,

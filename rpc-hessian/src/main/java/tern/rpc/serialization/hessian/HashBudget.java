@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
  */
 class HashBudget {
 
-    /** The assumed number of comparisons when an element is added to a heap: the maximum height of a heap. */
+    /** The assumed number of comparisons for each element that is added to a heap: the heap's maximum height. */
     private static final int COMPARISONS = 20;
 
     private final HessianLimits limits;
@@ -45,7 +45,8 @@ class HashBudget {
     }
 
     /**
-     * Adds the cost of hashing and comparing a key to the budget, before the key is added to its container.
+     * Charges the budget for hashing and comparing a key, before the key is added to its container. Rejects the
+     * message if the budget is exceeded.
      *
      * @param before the number of non-scalar keys that the container already holds
      * @param chained whether the container searches keys with equal hash codes one by one, regardless of their class
@@ -66,10 +67,10 @@ class HashBudget {
     }
 
     /**
-     * Adds the cost of a key that refers to incomplete containers, that is, containers whose contents are still being
-     * read. If this key and all earlier keys refer to the same single container, as children refer to their parent,
-     * comparing two keys does not visit that container, so the cost is {@code part}. Otherwise the cost is {@code part}
-     * times the number of keys including this key. Each set of containers is represented by a bit mask.
+     * Charges the budget for a key that refers to incomplete containers, that is, containers whose contents are still
+     * being read. If this key and all earlier keys refer to the same single container, as children refer to their
+     * parent, comparing two keys does not visit that container, so the cost is {@code part}. Otherwise the cost is
+     * {@code part} × the number of keys including this key. Each set of containers is represented by a bit mask.
      *
      * @param part the part of the key's weight that comes from incomplete containers
      * @param referred the incomplete containers to which this key refers
@@ -83,7 +84,7 @@ class HashBudget {
         return referred | before;
     }
 
-    /** Adds the cost of comparing an element with earlier elements of a heap to the budget. */
+    /** Charges the budget for comparing an element with earlier elements of a heap. */
     void chargeCompared(long weight) {
         spend(weight * COMPARISONS);
     }

@@ -9,7 +9,7 @@ import java.util.Date;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads the bytes of one message, and decodes values that contain no other values. Before calling a method with the
+ * Reads one message's bytes, and decodes values that contain no other values. Before calling a method with the
  * parameter {@code tag}, the caller reads the tag with {@link #next()}. Not thread-safe.
  */
 final class HessianInput {
@@ -28,15 +28,15 @@ final class HessianInput {
     private int end;
 
     /**
-     * The number of values that the open containers have announced and that are not read yet. Each value takes at least
-     * one byte.
+     * The number of values that the open containers have announced and that have not been read. Each value takes at
+     * least one byte.
      */
     private int promised;
 
-    /** The buffer for ASCII text that consists of several chunks. */
+    /** The buffer for an ASCII string that consists of several chunks. */
     private byte[] plain = NOTHING;
 
-    /** The buffer for text that is not ASCII. It grows up to the maximum length of a chunk. */
+    /** The buffer for a string that is not ASCII. It grows up to the maximum length of a chunk. */
     private char[] units = new char[64];
 
     void start(byte[] array, int offset, int length) {
@@ -62,7 +62,11 @@ final class HessianInput {
         return promised;
     }
 
-    /** Moves to an earlier position to read a value again, or returns to the later position. */
+    /**
+     * Moves to an earlier position to read a value again, or back to the later position.
+     *
+     * @param promisedThere the number of announced and unread values at that position
+     */
     void moveTo(int earlier, int promisedThere) {
         this.position = earlier;
         this.promised = promisedThere;
@@ -91,7 +95,7 @@ final class HessianInput {
         promised += values;
     }
 
-    /** Counts one of the announced values as read. */
+    /** Subtracts one value from the number of announced and unread values. */
     void fulfil() {
         promised--;
     }
@@ -123,8 +127,8 @@ final class HessianInput {
     }
 
     /**
-     * Returns a cheap hash of the next text, computed from its length and its last eight bytes. The result is
-     * meaningless unless a text of at most 1,023 bytes comes next.
+     * Returns a cheap hash of the next string, computed from its length and its last eight bytes. The result is
+     * meaningless unless a string of at most 1,023 bytes comes next.
      */
     int hashOfText() {
         if (end - position < 2) {
@@ -141,7 +145,7 @@ final class HessianInput {
         return (int) (mixed >>> Integer.SIZE);
     }
 
-    /** Returns how many ints of one byte come next, without a gap; at most {@code most}. */
+    /** Returns how many consecutive one-byte ints come next; at most {@code most}. */
     int shortestInts(int most) {
         byte[] array = bytes;
         int first = position;
@@ -153,7 +157,7 @@ final class HessianInput {
         return at - first;
     }
 
-    /** Reads an int of one byte. */
+    /** Reads an int that is encoded as one byte. */
     int shortestInt() {
         return (bytes[position++] & 0xff) - 0x90;
     }
@@ -213,7 +217,7 @@ final class HessianInput {
     }
 
     /**
-     * Reads a text.
+     * Reads a string.
      *
      * @param longest the maximum number of characters
      */
@@ -222,8 +226,8 @@ final class HessianInput {
     }
 
     /**
-     * Reads a text that consists of several chunks, after the header of the first chunk. ASCII text is copied only
-     * once, when its total length is known.
+     * Reads the rest of a string that consists of several chunks, after the header of the first chunk. An ASCII
+     * string is copied only once, when its total length is known.
      */
     private String chunks(int longest) {
         int first = position;
@@ -249,7 +253,8 @@ final class HessianInput {
     }
 
     /**
-     * Returns the number of characters in all chunks and moves past the chunks. Returns -1 if a character is not ASCII.
+     * Returns the total number of characters in all chunks and moves past the chunks. Returns -1 if a character is
+     * not ASCII.
      */
     private int plainLength(int longest) {
         int length = 0;
@@ -293,10 +298,10 @@ final class HessianInput {
     }
 
     /**
-     * Reads a text that is likely to occur again.
+     * Reads a string that is likely to occur again.
      *
      * @param longest the maximum number of characters
-     * @param learn whether to add the text to the cache
+     * @param learn whether to add the string to the cache
      */
     String textOf(int tag, int longest, KnownTexts known, boolean learn) {
         int length = tag == 'R' ? Integer.MAX_VALUE : textLength(tag);
@@ -310,7 +315,7 @@ final class HessianInput {
             return found;
         }
         String made = chunk(length, longest);
-        if (learn && position - from == length) { // The text has as many bytes as characters, so it is ASCII.
+        if (learn && position - from == length) { // The string has as many bytes as characters, so it is ASCII.
             known.add(bytes, from, length, made);
         }
         return made;
@@ -399,14 +404,15 @@ final class HessianInput {
         return decode(length);
     }
 
-    /** Decodes a text in which each UTF-16 unit takes one to three bytes; surrogates are encoded separately. */
+    /** Decodes a string in which each UTF-16 unit takes one to three bytes; surrogates are encoded separately. */
     private String decode(int length) {
         if (units.length < length) {
             units = Arrays.copyOf(units, Integer.highestOneBit(length * 2 - 1));
         }
         char[] decoded = units;
         int i = 0;
-        // This number of units fits into the remaining bytes, because no unit is longer than three bytes.
+        // At least this number of units is certainly within the remaining bytes, because no unit is longer than three
+        // bytes.
         int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;
@@ -419,7 +425,7 @@ final class HessianInput {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // The method unit() rejects the invalid byte.
+                    break; // Leaves the loop, because the method unit() rejects the invalid byte.
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;
@@ -512,7 +518,7 @@ final class HessianInput {
         return true;
     }
 
-    /** Returns the total length of all chunks and moves past them. */
+    /** Returns the total length of all chunks in bytes and moves past them. */
     private int skipChunks(int tag) {
         int total = 0;
         int more = tag;

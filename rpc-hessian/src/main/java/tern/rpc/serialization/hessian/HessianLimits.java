@@ -10,14 +10,14 @@ import tern.rpc.serialization.KeyLimits;
  * @param classDefinitions the number of class definitions in a message
  * @param fields the number of fields in a class definition
  * @param typeNameLength the number of characters in the name of a class or a field
- * @param hashedNesting the nesting depth of set elements and map keys that themselves contain sets or maps; each level
- *     is hashed as a whole
- * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not texts, numbers or similar
- *     scalars
- * @param equalKeys the number of keys in one container that have equal hash codes and no order, for example texts mixed
- *     with numbers
- * @param keySteps the number of steps for hashing and comparing map keys and set elements; a value counts each time it
- *     is visited
+ * @param hashedNesting the nesting depth of set elements and map keys that themselves contain sets or maps; each
+ *     level is hashed as a whole
+ * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not strings, numbers or
+ *     similar scalars
+ * @param equalKeys the number of keys in one container that have equal hash codes and no common order, for example
+ *     strings mixed with numbers
+ * @param keySteps the number of steps for hashing and comparing map keys and set elements; a value counts each time
+ *     it is visited
  */
 public record HessianLimits(
         int depth,

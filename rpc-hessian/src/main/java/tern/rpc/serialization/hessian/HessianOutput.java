@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes one Hessian 2 message and keeps its tables: written values by identity, class definitions and type names.
- * Tern's own forms share these tables with the serializers of hessian-lite, which write rare types. Not thread-safe.
+ * Writes one Hessian 2 message and keeps the message's tables: the values written so far (by identity), the class
+ * definitions and the type names. Tern's own forms share these tables with the serializers of hessian-lite, which
+ * write rare types. Not thread-safe.
  */
 final class HessianOutput extends AbstractHessianOutput {
 
@@ -20,7 +21,10 @@ final class HessianOutput extends AbstractHessianOutput {
     /** The maximum number of stack frames to write per exception. */
     int frames;
 
-    /** The number of exceptions that enclose the current position through causes and suppressed exceptions. */
+    /**
+     * How many exceptions enclose the current position, as the exceptions of which it is a cause or suppressed
+     * exception.
+     */
     int links;
 
     private final WireForm.Lookup forms;
@@ -28,8 +32,8 @@ final class HessianOutput extends AbstractHessianOutput {
     private IdentityNumbers references = new IdentityNumbers();
 
     /**
-     * The class definitions of this message. The key is the definition object for Tern's forms, and the class name for
-     * serializers of hessian-lite.
+     * The class definitions written in this message. The key is the definition object for Tern's forms, and the class
+     * name for hessian-lite's serializers.
      */
     private IdentityNumbers definitions = new IdentityNumbers();
 
@@ -76,7 +80,9 @@ final class HessianOutput extends AbstractHessianOutput {
         }
     }
 
-    /** Writes a value. Caches the form of the value's class in {@code place}, for the next value at the same place. */
+    /**
+     * Writes a value. Caches the form for the value's class in {@code place}, for the next value at the same place.
+     */
     void writeObject(@Nullable Object value, LastForm place) throws IOException {
         if (value == null || value instanceof String || value instanceof Integer) {
             writeObject(value);
@@ -101,7 +107,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes list elements while they are ints that take one byte.
+     * Writes list elements as long as they are ints that take one byte.
      *
      * @return the number of elements written, which may be 0
      */
@@ -120,8 +126,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes a float as the double with the same decimal digits. This method is not used for fields and elements that
-     * are declared as float.
+     * Writes a float as the double with the same decimal digits. Fields and elements that are declared as float are
+     * written by other methods.
      */
     void writeFloat(float value) {
         scalars.writeDouble(Double.parseDouble(String.valueOf(value)));
@@ -189,9 +195,7 @@ final class HessianOutput extends AbstractHessianOutput {
         return known >= 0;
     }
 
-    /**
-     * Skips a reference number, which readers assign to a value. The rest of the message never refers to this value.
-     */
+    /** Skips the reference number that readers assign to a value to which the rest of the message never refers. */
     void skipRef() {
         if (!unshared) {
             references.skip();
@@ -204,7 +208,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Assigns the reference number of the old value to the new value as well, because readers create a single value for
+     * Assigns the old value's reference number to the new value as well, because readers create a single value for
      * both.
      */
     @Override
@@ -279,8 +283,8 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Begins an object; the caller then writes its fields. If the message does not contain the class definition yet,
-     * the definition is written first.
+     * Begins an object; the caller then writes the object's fields. If this message does not contain the class
+     * definition, this method writes the definition first.
      */
     void begin(ClassDefinition definition) {
         int known = definitions.put(definition);
@@ -294,8 +298,8 @@ final class HessianOutput extends AbstractHessianOutput {
     /**
      * Begins an object of the class with this name.
      *
-     * @return the number of the definition; -1 if this call began a new definition, which the caller must complete
-     *     before it calls this method again
+     * @return the definition's number; -1 if this call began a new definition, which the caller must complete before
+     *     it calls this method again
      */
     @Override
     public int writeObjectBegin(String type) {

@@ -114,8 +114,8 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Reads the exception of a failed call a second time, but only its class name, message and stack trace. Thus the
-     * caller receives the provider's error even if a field of the exception cannot be read.
+     * Reads a failed call's exception a second time, but only the exception's class name, message and stack trace.
+     * The caller then receives the provider's error even if a field of the exception cannot be read.
      */
     private Throwable readPlainly(int start, SerializationException failure) {
         try {
@@ -144,8 +144,8 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Wraps a failure that application code threw during reading: from an initializer, {@code equals}, {@code
-     * compareTo} or {@code readResolve}.
+     * Wraps a failure that application code threw during reading, for example in a static initializer,
+     * {@code equals}, {@code compareTo} or {@code readResolve}.
      */
     private SerializationException broken(String what, Throwable failure) {
         return new SerializationException(

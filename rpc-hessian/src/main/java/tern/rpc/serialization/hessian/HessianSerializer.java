@@ -14,8 +14,8 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Hessian 2 as Dubbo uses it. Reads only three groups of classes: classes that can be reached from the signatures of a
- * service, value types of the JDK, and configured classes. Thread-safe.
+ * The Hessian 2 format as Dubbo uses it. Reads only three groups of classes: classes that can be reached from a
+ * service's signatures, JDK value types, and configured classes. Thread-safe.
  */
 public final class HessianSerializer implements Serializer {
 
@@ -111,10 +111,11 @@ public final class HessianSerializer implements Serializer {
         private Builder() {}
 
         /**
-         * Allows additional classes at each position whose declared type is assignable from the class.
+         * Allows additional classes at each position whose declared type is a supertype of the class or the class
+         * itself.
          *
-         * @param entries class names, or package names that end in {@code .*} (the classes of the package) or {@code
-         *     .**} (the classes of the package and of all packages below it)
+         * @param entries class names, or package names that end in {@code .*} (the package's classes) or {@code .**}
+         *     (the classes of the package and of all packages below it)
          */
         public Builder allow(String... entries) {
             allowed.addAll(List.of(entries));
@@ -122,9 +123,9 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Also reads serializable application classes that are not allowed. For each such class, logs once the property
-         * that would allow the class. Use this only for a trial period, because only an enforced list keeps unexpected
-         * classes out.
+         * Also reads serializable application classes that are not allowed. Logs once for each such class which
+         * property would allow it. Use this only for a trial period, because only an enforced list of allowed classes
+         * keeps unexpected classes out.
          */
         public Builder audit() {
             this.audit = true;
@@ -146,8 +147,8 @@ public final class HessianSerializer implements Serializer {
         /**
          * Builds the serializer.
          *
-         * @throws IllegalArgumentException if an entry is neither a class name nor a package name; the message names
-         *     the entry
+         * @throws IllegalArgumentException if an allowed entry is neither a class name nor a package name; the
+         *     message names the entry
          */
         public HessianSerializer build() {
             return new HessianSerializer(this);

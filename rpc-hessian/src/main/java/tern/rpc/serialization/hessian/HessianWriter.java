@@ -80,8 +80,8 @@ final class HessianWriter implements ObjectWriter {
     }
 
     /**
-     * Creates the exception for a value that could not be written. If the message of the failure has several lines, as
-     * in hessian-lite, the lines are joined with commas.
+     * Creates the exception for a value that could not be written. If the failure's message has several lines, as
+     * hessian-lite's messages do, the lines are joined with commas.
      */
     private SerializationException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();

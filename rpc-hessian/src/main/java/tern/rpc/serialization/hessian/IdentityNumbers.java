@@ -18,8 +18,8 @@ final class IdentityNumbers {
     private int[] numbers = new int[SCANNED];
 
     /**
-     * A hash table. Each slot holds an index of {@link #objects} plus one, or 0 if the slot is free. The length is a
-     * power of two.
+     * A hash table. Each slot contains an index into {@link #objects} plus one, or 0 if the slot is free. The array's
+     * length is a power of two.
      */
     private int[] slots = {};
 
@@ -47,9 +47,7 @@ final class IdentityNumbers {
         return next;
     }
 
-    /**
-     * Returns the number of the object if it has one. Otherwise assigns the next number to the object and returns -1.
-     */
+    /** Returns the object's number if it has one. Otherwise assigns the next number to the object and returns -1. */
     int put(Object object) {
         int known = find(object);
         if (known < 0) {
@@ -58,12 +56,12 @@ final class IdentityNumbers {
         return known;
     }
 
-    /** Assigns the next number to a value that will not occur again. */
+    /** Assigns the next number to a value that cannot be found later. */
     void skip() {
         next++;
     }
 
-    /** Returns the number of the object, or -1 if it has none. */
+    /** Returns the object's number, or -1 if the object has none. */
     int find(Object object) {
         if (slotCount > 0) {
             int index = slots[slot(object)] - 1;

@@ -43,8 +43,8 @@ final class Instances {
     }
 
     /**
-     * Returns a handle of type {@code (Object, T)void} that sets the field. T is the field's type if that is primitive,
-     * else Object.
+     * Returns a handle of type {@code (Object, T)void} that sets the field. T is the field's type if that type is
+     * primitive, otherwise Object.
      */
     static MethodHandle setter(Field field) {
         try {
@@ -57,8 +57,8 @@ final class Instances {
     }
 
     /**
-     * Returns a handle of type {@code (Object)T} that reads the field. T is the field's type if that is primitive, else
-     * Object.
+     * Returns a handle of type {@code (Object)T} that reads the field. T is the field's type if that type is
+     * primitive, otherwise Object.
      */
     static MethodHandle getter(Field field) {
         try {
@@ -71,7 +71,7 @@ final class Instances {
 
     /**
      * Returns a handle of type {@code (Object)T} that calls a method without parameters. T is the result type if that
-     * is primitive, else Object.
+     * type is primitive, otherwise Object.
      */
     static MethodHandle getter(Method method) {
         try {

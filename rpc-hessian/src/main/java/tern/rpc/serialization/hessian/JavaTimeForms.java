@@ -21,8 +21,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads {@code java.time} values, which messages contain as handles of hessian-lite. The fields of a handle are read
- * without loading the handle class.
+ * Reads {@code java.time} values, which messages contain as hessian-lite's handles. Reads a handle's fields without
+ * loading the handle class.
  */
 final class JavaTimeForms {
 

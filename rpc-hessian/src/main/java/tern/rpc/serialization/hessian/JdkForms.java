@@ -34,24 +34,24 @@ import tern.rpc.serialization.SerializationException;
 /** The JDK value types that every service may read, keyed by their class names in messages. Immutable. */
 final class JdkForms {
 
-    /** Stands for a {@code java.lang.Class} that is part of a value. The class is not loaded. */
+    /** Represents a {@code java.lang.Class} that is part of a value. The class is not loaded. */
     record ClassName(String name) {}
 
     static final String PACKAGE = "com.alibaba.com.caucho.hessian.io.";
 
     /**
-     * The maximum number of characters of a decimal number, because the parsing time grows with the square of the
-     * length.
+     * The maximum number of characters in a decimal number. It is limited because the parsing time grows with the
+     * square of the length.
      */
     private static final int MAX_NUMBER = 10_000;
 
     /**
-     * The maximum length of a {@code BigInteger} in groups of 32 bits; this allows about as many digits as {@link
-     * #MAX_NUMBER}.
+     * The maximum length of a {@code BigInteger} in 32-bit groups; this allows about as many digits as
+     * {@link #MAX_NUMBER}.
      */
     private static final int MAX_MAGNITUDE = 1_039;
 
-    /** The memory of a calendar and its field arrays, in bytes, beyond the memory assumed for one value. */
+    /** The memory of a calendar and its field arrays, in bytes, in addition to the memory assumed for one value. */
     private static final int CALENDAR_BYTES = 400;
 
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)
@@ -70,7 +70,7 @@ final class JdkForms {
         return form;
     }
 
-    /** The classes of which this class creates instances. */
+    /** The classes whose instances this class creates. */
     static Set<Class<?>> made() {
         return FORMS.values().stream().map(form -> form.type).collect(Collectors.toUnmodifiableSet());
     }
@@ -277,7 +277,7 @@ final class JdkForms {
                                 (int) part(parts, 6))));
     }
 
-    /** Parses the text of a locale: {@code language_COUNTRY_variant_#Script-extensions}. */
+    /** Parses the string form of a locale: {@code language_COUNTRY_variant_#Script-extensions}. */
     private static Locale locale(String text) {
         int mark = text.indexOf("_#");
         String[] parts = (mark < 0 ? text : text.substring(0, mark)).split("_", 3);
@@ -303,8 +303,8 @@ final class JdkForms {
     }
 
     /**
-     * Returns the text of a string builder from its fields. The characters are Latin-1 bytes or UTF-16 bytes, or chars
-     * if a JDK before version 9 wrote them.
+     * Returns a string builder's content from its fields. The characters are Latin-1 or UTF-16 bytes, or chars if a
+     * JDK before version 9 wrote them.
      */
     private static String characters(Object value, int count, int coder) {
         if (value instanceof String text) {
@@ -345,7 +345,7 @@ final class JdkForms {
                                         part(parts, 1))));
     }
 
-    @SuppressWarnings({"unchecked", "rawtypes"}) // The class is an enum, and the set checks its elements itself.
+    @SuppressWarnings({"unchecked", "rawtypes"}) // The class is an enum, and the set itself checks its elements.
     private static Object enumSet(Class<?> type, Object[] constants) {
         EnumSet set = EnumSet.noneOf((Class) type);
         set.addAll((List) Arrays.asList(constants));

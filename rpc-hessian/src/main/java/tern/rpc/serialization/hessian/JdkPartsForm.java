@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes JDK classes under the names of their fields, but gets the values from public methods, because the fields are
- * not accessible. hessian-lite reads the fields with {@code sun.misc.Unsafe}. Thread-safe.
+ * Writes JDK classes under the names of their private fields, but gets the values from public methods, because the
+ * fields are not accessible. hessian-lite instead reads the fields with {@code sun.misc.Unsafe}. Thread-safe.
  */
 final class JdkPartsForm implements WireForm {
 
@@ -80,8 +80,8 @@ final class JdkPartsForm implements WireForm {
     }
 
     /**
-     * Returns the bits for the parts that the text of a stack frame omits: 1 for the class loader, 2 for the module
-     * version.
+     * Returns one bit for each part that the string form of a stack frame omits: 1 for the class loader, 2 for the
+     * module version.
      */
     private static int format(StackTraceElement frame) {
         String text = frame.toString();
@@ -93,8 +93,8 @@ final class JdkPartsForm implements WireForm {
     }
 
     /**
-     * Returns the form for the class. Returns null if the class is not supported, or if the running JDK gives it other
-     * fields than the expected ones.
+     * Returns the form for the class. Returns null if the class is not supported, or if the running JDK does not give
+     * the class the expected fields.
      */
     static @Nullable WireForm of(Class<?> type) {
         Map<String, Function<Object, @Nullable Object>> known = PARTS.get(type);
@@ -136,7 +136,7 @@ final class JdkPartsForm implements WireForm {
 
     /** Returns the absolute value as ints, the most significant first. The first int is not 0. */
     private static int[] magnitude(BigInteger value) {
-        // A new object is used because it has no cached results; cached results would be written too.
+        // A new object is used because it has no cached results; hessian-lite would write cached results too.
         BigInteger negated = value.negate();
         BigInteger absolute = value.signum() < 0 ? negated : negated.negate();
         int[] ints = new int[(absolute.bitLength() + Integer.SIZE - 1) / Integer.SIZE];

@@ -71,7 +71,7 @@ final class JdkThrowables {
         }
     }
 
-    @SuppressWarnings("unchecked") // The getter is called only with instances of its type.
+    @SuppressWarnings("unchecked") // The getter is called only with instances of its own exception class.
     private static <T> Part part(String name, Class<?> type, Function<T, @Nullable Object> getter) {
         return new Part(name, type, (Function<Object, @Nullable Object>) getter);
     }
@@ -89,7 +89,7 @@ final class JdkThrowables {
         /**
          * Returns the constructor arguments.
          *
-         * @param values the values in the order of {@code parts}; excess values at the end are ignored
+         * @param values the values in the order of {@code parts}; surplus values at the end are ignored
          */
         Object[] arguments(ThrowableParts common, @Nullable Object[] values) {
             List<Object> all = new ArrayList<>();

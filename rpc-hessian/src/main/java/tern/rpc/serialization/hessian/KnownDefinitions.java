@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of class definitions, which senders repeat in every message. A definition is found by its bytes. A definition
- * is added only if it is short, and only after an object of the class was allowed. New definitions replace old ones.
- * Thread-safe.
+ * A cache of class definitions, which senders repeat in every message. A definition is looked up by its bytes. A
+ * definition is added only if it is short, and only after an object of the class was allowed. New definitions replace
+ * old ones. Thread-safe.
  */
 final class KnownDefinitions {
 
@@ -21,7 +21,7 @@ final class KnownDefinitions {
 
     private final AtomicReferenceArray<@Nullable Entry> entries = new AtomicReferenceArray<>(SETS * WAYS);
 
-    /** Returns the cached definition whose bytes come next in the input; null if there is no such definition. */
+    /** Returns the cached definition whose bytes come next in the input; null if the cache does not contain it. */
     @Nullable
     WireClass find(HessianInput in) {
         int first = set(in.hashOfText());
@@ -58,6 +58,6 @@ final class KnownDefinitions {
         return (hash & (SETS - 1)) * WAYS;
     }
 
-    @SuppressWarnings("ArrayRecordComponent") // The record is never compared.
+    @SuppressWarnings("ArrayRecordComponent") // Instances of the record are never compared.
     private record Entry(byte[] bytes, WireClass definition) {}
 }

@@ -8,9 +8,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache of texts that occur in many messages, such as names of services and attachments. A text is found by its
- * bytes, so no new string is created for a cached text. The cache has a fixed size, whatever peers send: a new text
- * replaces the text with the same index. Not thread-safe.
+ * A cache of strings that occur in many messages, such as names of services and attachments. A string is looked up by
+ * its bytes, so no new object is created for a cached string. The cache has a fixed size, whatever peers send: a new
+ * string replaces the cached string with the same index. Not thread-safe.
  */
 final class KnownTexts {
 
@@ -18,13 +18,13 @@ final class KnownTexts {
 
     private static final int PLACES = 1 << 7;
 
-    /** The maximum length of a cached text. Names are shorter, and longer texts are not worth the memory. */
+    /** The maximum length of a cached string. Names are shorter, and longer strings are not worth the memory. */
     private static final int MAX_LENGTH = 128;
 
     private final byte[] @Nullable [] keys = new byte[PLACES][];
     private final @Nullable String[] texts = new @Nullable String[PLACES];
 
-    /** Returns the cached text with these ASCII bytes; null if the cache does not contain it. */
+    /** Returns the cached string with these ASCII bytes; null if the cache does not contain it. */
     @Nullable
     String find(byte[] bytes, int from, int length) {
         if (length > MAX_LENGTH) {
@@ -35,7 +35,11 @@ final class KnownTexts {
         return key != null && Arrays.equals(key, 0, key.length, bytes, from, from + length) ? texts[place] : null;
     }
 
-    /** Adds a text that consists of these ASCII bytes. */
+    /**
+     * Adds a string to the cache.
+     *
+     * @param bytes an array that contains the string as ASCII
+     */
     void add(byte[] bytes, int from, int length, String text) {
         if (length <= MAX_LENGTH) {
             int place = place(bytes, from, length);
@@ -45,8 +49,8 @@ final class KnownTexts {
     }
 
     /**
-     * Computes the index of a text from its length and its first, middle and last eight bytes; if the text is shorter
-     * than eight bytes, from all bytes. This is enough to distinguish most names.
+     * Computes the cache index of a string from its length and its first, middle and last eight bytes; if the string
+     * is shorter than eight bytes, from all bytes. These bytes distinguish most names.
      */
     private static int place(byte[] bytes, int from, int length) {
         long mixed = length;

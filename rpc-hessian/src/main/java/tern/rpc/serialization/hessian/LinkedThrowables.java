@@ -8,9 +8,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
- * exceeds a limit is dropped instead of rejected, because a long stack trace must not prevent an answer. Not
- * thread-safe.
+ * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Drops content
+ * that exceeds a limit instead of rejecting the message, because a long stack trace must not prevent the caller from
+ * getting an answer. Not thread-safe.
  */
 final class LinkedThrowables implements ThrowableParts.Source {
 
@@ -31,7 +31,8 @@ final class LinkedThrowables implements ThrowableParts.Source {
     private final ValueReader values;
     private int links;
     private int made;
-    // The reason why exceptions are read only as class name, message and stack trace; null if they are read completely.
+    // The reason for reading only an exception's class name, message and stack trace; null if exceptions are read
+    // completely.
     private @Nullable String withoutClass;
 
     LinkedThrowables(HessianInput in, ValueReader values) {
@@ -44,7 +45,10 @@ final class LinkedThrowables implements ThrowableParts.Source {
         made = 0;
     }
 
-    /** Counts an exception before it is created. */
+    /**
+     * Counts an exception before it is created. Rejects the message if it contains more than {@link #MAX_IN_ALL}
+     * exceptions.
+     */
     void count() {
         made++;
         if (made > MAX_IN_ALL) {
@@ -82,7 +86,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     /**
      * Reads the class name, message and stack trace of the next value, which must be an exception.
      *
-     * @param why the reason for reading only these parts, for the message of the exception
+     * @param why the reason for reading only these parts, to be included in the exception's message
      */
     Throwable readWithoutClass(String why) {
         withoutClass = "; it was read without its class: " + why;
@@ -177,9 +181,9 @@ final class LinkedThrowables implements ThrowableParts.Source {
     }
 
     /**
-     * Returns a substitute for an exception that must not be created in this process.
+     * Returns a substitute for an exception whose class must not be used in this process.
      *
-     * @param end the text to append to the message of the exception
+     * @param end the text to append to the exception's message
      */
     static RpcException foreign(String className, ThrowableParts parts, String end) {
         return parts.addTo(new RpcException(

@@ -14,7 +14,7 @@ final class ListReader {
     private static final int MAX_DIMENSIONS = 16;
     private static final int MAX_CAPACITY = 1 << 16;
 
-    /** The number of elements of a primitive array that can be hashed in the time assumed for one value. */
+    /** The number of primitive array elements that can be hashed in the time assumed for one value. */
     private static final int PRIMITIVES_PER_VISIT = 8;
 
     private final HessianInput in;
@@ -45,8 +45,8 @@ final class ListReader {
     /**
      * Reads a list.
      *
-     * @param type the type name in the message; empty if there is no type name
-     * @param length the length in the message; -1 if the message gives no length
+     * @param type the type name in the message; empty if there is none
+     * @param length the length in the message; -1 if the message contains no length
      */
     Object read(String type, int length, Slot slot) {
         if (type.startsWith("[")) {
@@ -145,8 +145,8 @@ final class ListReader {
     }
 
     /**
-     * Fills a list with its elements. Numbers and texts have separate loops, because most lists contain one of these
-     * types.
+     * Fills a list with its elements. Numbers and strings are read in separate loops, because most lists contain only
+     * one of these types.
      */
     private void fill(Collection<Object> list, int length, Slot element) {
         if (element.raw == Integer.class) {
@@ -162,7 +162,7 @@ final class ListReader {
         }
     }
 
-    /** Fills a list with numbers. Consecutive ints of one byte are read together. */
+    /** Fills a list with numbers. Consecutive one-byte ints are read together. */
     private void fillNumbers(Collection<Object> list, int length, Slot element) {
         for (int i = 0; isMore(i, length); i++) {
             list.add(values.readInteger(element));

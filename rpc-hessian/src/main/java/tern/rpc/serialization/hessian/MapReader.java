@@ -24,7 +24,7 @@ final class MapReader {
     /**
      * Reads a map.
      *
-     * @param type the type name in the message; empty if there is no type name
+     * @param type the type name in the message; empty if there is none
      */
     Object read(String type, Slot slot) {
         MapType wire =
@@ -34,7 +34,7 @@ final class MapReader {
         }
         MapType made = wire != null && slot.raw.isAssignableFrom(wire.type()) ? wire : declared(slot);
         values.makeRoom(made.shellBytes());
-        @SuppressWarnings("unchecked") // The slots of the declared type have checked the keys and values.
+        @SuppressWarnings("unchecked") // The declared type's slots have checked the keys and values.
         Map<@Nullable Object, @Nullable Object> map =
                 (Map<Object, Object>) made.empty().get();
         values.references().add(map);
@@ -113,6 +113,9 @@ final class MapReader {
         return map;
     }
 
-    /** The key class of an empty {@link EnumMap} if neither the declared type nor a key gives the class. */
+    /**
+     * A placeholder for the key class of an empty {@link EnumMap}, used if neither the declared type nor a key
+     * determines the class.
+     */
     private enum Nothing {}
 }

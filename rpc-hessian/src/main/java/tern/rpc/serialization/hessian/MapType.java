@@ -27,7 +27,9 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     private static final MapType TREE_MAP = new MapType(TreeMap.class, TreeMap::new);
     private static final MapType HASHTABLE = new MapType(Hashtable.class, Hashtable::new);
 
-    /** The types that can be created for a declared interface. The first one that implements the interface is used. */
+    /**
+     * The types that can be created for a declared interface. The first type that implements the interface is used.
+     */
     private static final List<MapType> DEFAULTS = List.of(
             HASH_MAP,
             LINKED_HASH_MAP,
@@ -54,16 +56,16 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     }
 
     /**
-     * The memory of an empty map, in bytes, beyond the memory assumed for one value. Some map types allocate their
-     * table at once.
+     * The memory of an empty map, in bytes, in addition to the memory assumed for one value. Some map types allocate
+     * their table at once.
      */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;
     }
 
     /**
-     * Returns the map type for a class name in a message, or null if the name is unknown. Views and wrappers of the JDK
-     * are instances of private classes, so their names are mapped to public types.
+     * Returns the map type for a class name in a message, or null if the name is unknown. The JDK's views and
+     * wrappers are instances of private classes, so their names are mapped to public types.
      */
     static @Nullable MapType named(String name) {
         return BY_NAME.get(name);

@@ -18,7 +18,8 @@ final class OpenContainers {
     static final long HEAVIEST = 1L << 40;
 
     /**
-     * The deepest nesting level that has its own bit. All deeper containers share the last bit, which is never cleared.
+     * The deepest nesting level that has its own bit in the masks. All deeper containers share the last bit, which is
+     * never cleared.
      */
     private static final int DEEPEST = 62;
 
@@ -32,7 +33,7 @@ final class OpenContainers {
 
     private final HashBudget hashes;
 
-    // The index of these arrays is the nesting depth.
+    // The arrays below are indexed by the nesting depth.
     private final int[] numbers;
     private final long[] weights;
     private final long[] masks;
@@ -42,7 +43,7 @@ final class OpenContainers {
     private final boolean[] hashed;
 
     /**
-     * The depths, as a bit mask, of the open containers to which the current container refers. {@link #often} is the
+     * The open containers to which the current container refers, as a bit mask of their depths. {@link #often} is the
      * total number of these references.
      */
     private long mask;
@@ -52,11 +53,11 @@ final class OpenContainers {
     /** The part of the current container's weight that comes from open containers. */
     private long part;
 
-    /** The depths, as a bit mask, of all open containers to which some value refers. */
+    /** All open containers to which some value refers, as a bit mask of their depths. */
     private long referred;
 
-    // The index is the number of a complete container. The array is null until a complete container refers to an open
-    // one.
+    // The array is indexed by the number of a complete container. It is null until a complete container refers to an
+    // open one.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 
@@ -93,7 +94,7 @@ final class OpenContainers {
      * Begins a container.
      *
      * @param depth the nesting depth of the container, starting at 1
-     * @param outer the weight that the enclosing container has so far
+     * @param outer the enclosing container's weight so far
      * @param hashesParts whether hashing the container may hash its parts
      */
     void enter(int depth, int number, long outer, boolean hashesParts) {
@@ -180,7 +181,7 @@ final class OpenContainers {
         return outer;
     }
 
-    /** Ends the key and returns the depths, as a bit mask, of the open containers to which the key refers. */
+    /** Ends the key. Returns the open containers to which the key refers, as a bit mask of their depths. */
     long endKey(long outer) {
         long own = mask;
         mask |= outer;

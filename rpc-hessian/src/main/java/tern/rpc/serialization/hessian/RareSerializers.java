@@ -19,8 +19,9 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The serializers of hessian-lite, for rare types. Where possible they are looked up without {@link SerializerFactory}:
- * initializing that class calls {@code sun.misc.Unsafe}, for which JDK 24 and later print a warning. Thread-safe.
+ * Finds hessian-lite's serializers for rare types. Where possible they are looked up without
+ * {@link SerializerFactory}, because initializing that class calls {@code sun.misc.Unsafe}, for which JDK 24 and
+ * later print a warning. Thread-safe.
  */
 final class RareSerializers {
 
@@ -31,7 +32,7 @@ final class RareSerializers {
 
     private RareSerializers() {}
 
-    /** Holds the serializer factory, so that it is initialized only when a class needs it. */
+    /** Holds the serializer factory, which is therefore initialized only when a class needs it. */
     private static final class Factory {
         static final SerializerFactory INSTANCE = new SerializerFactory(RareSerializers.class.getClassLoader());
     }

@@ -4,10 +4,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The types that the messages of one service may name. Used by the classes that read values. Thread-safe.
- *
- * <p>A name is checked before its class is loaded. If a type is not allowed, a method with a non-null result throws
- * {@link SerializationException}.
+ * The types that one service's messages may name. Used by the classes that read values. Thread-safe.
+ * <p>A name is checked before its class is loaded. If a type is not allowed, a method whose result is never null
+ * throws {@link SerializationException}.
  */
 interface ReadableTypes {
 

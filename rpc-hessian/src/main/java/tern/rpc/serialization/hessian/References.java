@@ -5,17 +5,17 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The maps, lists and objects of a message, numbered in the order in which they begin, and the cost of hashing each of
- * them. Not thread-safe.
+ * The maps, lists and objects in a message, numbered in the order in which they begin, and the cost of hashing each
+ * of them. Not thread-safe.
  */
 final class References {
 
-    /** Stands for a value that does not exist yet, so no reference may point to it. */
+    /** A marker for a value that does not exist yet, to which no reference may point. */
     private static final Object UNFINISHED = new Object();
 
     /**
-     * Stands for a skipped value. The element of {@code weights} for such a value contains the position of the value's
-     * first byte instead of a weight.
+     * A marker for a skipped value. For such a value, the element of {@code weights} is not a weight but the position
+     * of the value's first byte.
      */
     private static final Object SKIPPED = new Object();
 
@@ -29,7 +29,7 @@ final class References {
     private long[] weights = new long[INITIAL];
     private int size;
 
-    /** The number of the next value. It equals {@code size}, except while a skipped value is read later. */
+    /** The number that the next value gets. It equals {@code size}, except while a skipped value is read later. */
     private int next;
 
     void clear() {
@@ -43,7 +43,7 @@ final class References {
         next = 0;
     }
 
-    /** Assigns the next number to a value that already exists, so that its own parts may refer to it. */
+    /** Assigns the next number to a value that already exists, so references in its own parts may point to it. */
     int add(Object value) {
         if (next == values.length) {
             values = Arrays.copyOf(values, next * 2);
@@ -56,7 +56,7 @@ final class References {
         return number;
     }
 
-    /** Assigns the next number to a value that can be created only after its parts were read. */
+    /** Assigns the next number to a value that can be created only after its parts have been read. */
     int addUnfinished() {
         return add(UNFINISHED);
     }
@@ -75,7 +75,7 @@ final class References {
         return values[number] == SKIPPED;
     }
 
-    /** Returns the position of a skipped value. */
+    /** Returns the position of a skipped value's first byte. */
     int position(int number) {
         return (int) weights[number];
     }
@@ -84,14 +84,14 @@ final class References {
         values[number] = value;
     }
 
-    /** Returns the number of the next value. */
+    /** Returns the number that the next value gets. */
     int next() {
         return next;
     }
 
     /**
-     * Continues the numbering at this number. Called with the number of a skipped value before that value is read, and
-     * afterwards with the number of the end.
+     * Continues the numbering at this number. Called with a skipped value's number before that value is read, and
+     * afterwards with the number at which the numbering continues.
      */
     void continueAt(int number) {
         next = number;
@@ -101,7 +101,7 @@ final class References {
         weights[number] = OpenContainers.capped(weight);
     }
 
-    /** Returns the cost of hashing a value; {@link #OPEN} if its parts are still being read. */
+    /** Returns the cost of hashing a value; {@link #OPEN} if the value's parts are still being read. */
     long weight(int number) {
         return weights[number];
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
 
 /**
- * Writes the object that the {@code writeReplace} method of a class returns. If the method returns the instance itself,
- * writes the fields of the instance. Thread-safe.
+ * Writes the object that an instance's {@code writeReplace} method returns. If the method returns the instance
+ * itself, writes the instance's fields. Thread-safe.
  */
 final class ReplacedForm implements WireForm {
 

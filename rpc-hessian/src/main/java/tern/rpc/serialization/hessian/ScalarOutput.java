@@ -101,7 +101,7 @@ final class ScalarOutput {
     }
 
     /**
-     * Writes ints of one byte each, and stops before hessian-lite would flush its buffer.
+     * Writes one-byte ints, and stops before hessian-lite would flush its buffer.
      *
      * @return the number of ints written
      */
@@ -208,7 +208,10 @@ final class ScalarOutput {
         writeUnits(text, from, text.length());
     }
 
-    /** Writes UTF-16 units. hessian-lite checks the free space of its buffer before each character. */
+    /**
+     * Writes UTF-16 units. Records a flush wherever hessian-lite, which checks its buffer's free space before each
+     * character, would flush.
+     */
     private void writeUnits(String text, int from, int to) {
         int start = out.position();
         encoder.append(text, from, to, out);

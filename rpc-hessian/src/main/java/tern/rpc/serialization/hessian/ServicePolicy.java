@@ -15,8 +15,8 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Decides which classes are allowed at which positions in the messages of one service. A class name is checked before
- * the class is loaded. Only benchmarks extend this class, to measure its cost. Thread-safe.
+ * Decides which classes are allowed at which positions in one service's messages. A class name is checked before the
+ * class is loaded. Benchmarks extend this class to measure the cost of the checks. Thread-safe.
  */
 class ServicePolicy implements ReadableTypes {
 
@@ -39,8 +39,8 @@ class ServicePolicy implements ReadableTypes {
     private final Shapes shapes;
 
     /**
-     * The loaded classes, keyed by class names from messages. Only names that passed the name check are keys. The value
-     * is {@code void} if the class does not exist.
+     * The loaded classes, keyed by class names from messages. Only names that passed the name check are keys. The
+     * value is {@code void} if the class does not exist.
      */
     private final Map<String, Class<?>> loaded = new ConcurrentHashMap<>();
 
@@ -150,8 +150,8 @@ class ServicePolicy implements ReadableTypes {
     }
 
     /**
-     * Finds the enum for a class name such as {@code Color$1}. Some writers name the class of a constant's body instead
-     * of the enum.
+     * Finds the enum for a class name such as {@code Color$1}. Some writers send the class name of a constant with a
+     * body instead of the enum's name.
      */
     private @Nullable Class<?> enumOfBody(String name) {
         int dollar = name.lastIndexOf('$');

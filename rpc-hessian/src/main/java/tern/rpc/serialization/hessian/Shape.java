@@ -14,8 +14,8 @@ abstract class Shape {
     private static final int HEADER_BYTES = 16;
 
     /**
-     * The memory, in bytes, that is assumed for one value of a message. A short text or a map entry needs about this
-     * much.
+     * The memory, in bytes, that is assumed for one value of a message. A short string or a map entry needs about
+     * this much.
      */
     private static final int ROOM_PER_VALUE = 64;
 
@@ -28,8 +28,8 @@ abstract class Shape {
     private final int instanceBytes;
 
     /**
-     * The indexes of each field name. If a subclass hides a field, the name has several indexes; the last one is the
-     * subclass's field.
+     * The indexes for each field name. If a subclass hides a field, the name has several indexes; the last one
+     * belongs to the subclass's field.
      */
     private final Map<String, int[]> places = new HashMap<>();
 
@@ -75,8 +75,8 @@ abstract class Shape {
 
     /**
      * Binds only the last field with this name, which is the subclass's field. Called if the definition and the class
-     * have different numbers of fields with this name. Then only the last field is certain, because hidden fields are
-     * distinguished by their order.
+     * have different numbers of fields with this name. In this case only the last field is certain, because hidden
+     * fields are distinguished by their order.
      */
     private static void bindLast(String[] wire, int[] binding, String name, int place) {
         boolean bound = false;
@@ -89,7 +89,10 @@ abstract class Shape {
     }
 
     /**
-     * Returns the memory of an instance, in bytes, beyond the memory assumed for the fields that the definition names.
+     * Returns the memory of an instance, in bytes, in addition to the memory assumed for the fields that the
+     * definition names.
+     *
+     * @param named the number of fields that the definition names
      */
     final int shellBytes(int named) {
         return Math.max(0, instanceBytes - ROOM_PER_VALUE * (1 + named));
@@ -107,8 +110,8 @@ abstract class Shape {
     }
 
     /**
-     * Whether the class may replace the instance that was read. The result may then have a class other than {@link
-     * #type}.
+     * Whether the class may replace an instance after it was read. The result may then have a class other than
+     * {@link #type}.
      */
     boolean isReplaced() {
         return false;

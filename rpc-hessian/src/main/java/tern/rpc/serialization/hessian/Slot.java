@@ -16,7 +16,8 @@ final class Slot {
     final TypeRef type;
 
     /**
-     * The value that replaces null: zero if the type is primitive and the position is inside another value, else null.
+     * The value that replaces null: zero if the type is primitive and the position is inside another value, otherwise
+     * null.
      */
     final @Nullable Object absent;
 
@@ -24,9 +25,10 @@ final class Slot {
     final boolean own;
 
     private final String where;
-    private final @Nullable Slot outer; // The field is null if this position holds a whole argument or result.
+    // The enclosing position; null if this position holds a whole argument or result.
+    private final @Nullable Slot outer;
 
-    // Created when first used. Concurrent threads may create equal objects.
+    // Created when it is first used. Concurrent threads may create equal objects.
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;
@@ -104,8 +106,8 @@ final class Slot {
 
     /**
      * Returns the position of a part of this value. If an enclosing position has the same type, as with Object inside
-     * Object, that position is returned. Otherwise a deeply nested message could add an unlimited number of cached
-     * positions.
+     * Object, returns that position. This bounds the number of cached positions, to which a deeply nested message
+     * could otherwise add without limit.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {

@@ -10,14 +10,14 @@ import java.nio.charset.StandardCharsets;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes text as one to three bytes per UTF-16 unit. ASCII text goes through the JDK's Latin-1 encoder, which encodes
- * many characters at once and, unlike {@code String.getBytes}, makes no copy. Not thread-safe.
+ * Writes a string as one to three bytes per UTF-16 unit. ASCII characters go through the JDK's Latin-1 encoder, which
+ * encodes many characters at once and, unlike {@code String.getBytes}, makes no copy. Not thread-safe.
  */
 final class TextEncoder {
 
     /**
-     * The minimum length of a text for which the Latin-1 encoder is used. For a shorter text, starting the encoder
-     * costs more than it saves.
+     * The minimum length of a string for which the Latin-1 encoder is used. For a shorter string, starting the
+     * encoder costs more than it saves.
      */
     private static final int SHORT_UNITS = 48;
 
@@ -123,7 +123,10 @@ final class TextEncoder {
         out.rewind(at);
     }
 
-    /** Writes units byte by byte. Used near the limit of the buffer or the end of its array, which grows as needed. */
+    /**
+     * Writes units byte by byte. Used near the buffer's size limit, or near the end of its array, which this method
+     * enlarges as needed.
+     */
     private void appendByteByByte(int from, int to, OutputBuffer out) {
         for (int i = from; i < to; i++) {
             char unit = units[i];

@@ -47,8 +47,8 @@ final class ThrowableParts {
     }
 
     /**
-     * Sets the received fields in an exception. The received stack trace replaces the trace of the exception even if it
-     * is empty, because the frames of the reading thread have no meaning.
+     * Sets the received fields in an exception. The received stack trace replaces the exception's own stack trace
+     * even if the received one is empty, because the reading thread's frames have no meaning.
      */
     <T extends Throwable> T addTo(T throwable) {
         if (cause != null && throwable.getCause() == null) {
@@ -63,7 +63,7 @@ final class ThrowableParts {
         try {
             throwable.initCause(cause);
         } catch (IllegalStateException | IllegalArgumentException fixed) {
-            // The exception class sets its cause itself.
+            // The exception class sets its cause itself, so the received cause becomes a suppressed exception.
             throwable.addSuppressed(cause);
         }
     }

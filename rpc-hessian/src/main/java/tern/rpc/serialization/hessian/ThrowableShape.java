@@ -39,8 +39,8 @@ final class ThrowableShape extends Shape {
     }
 
     /**
-     * Returns the fields of the class that are not fields of {@code Throwable}. Fields of JDK classes cannot be set, so
-     * of these only the fields that the constructor takes are returned.
+     * Returns the class's fields that are not fields of {@code Throwable}. Fields of JDK classes cannot be set
+     * directly, so only those that the constructor takes are returned.
      */
     private static List<OwnField> ownFields(TypeRef type, JdkThrowables.Form form) {
         List<OwnField> fields = new ArrayList<>();

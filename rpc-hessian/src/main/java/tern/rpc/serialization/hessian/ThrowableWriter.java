@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most {@link
- * HessianOutput#frames} stack frames. Omits causes, and cuts messages, beyond the limits of Tern's own readers.
- * Thread-safe.
+ * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most
+ * {@link HessianOutput#frames} stack frames. Shortens messages and omits causes that exceed the limits of Tern's own
+ * readers. Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
 
@@ -89,8 +89,8 @@ final class ThrowableWriter implements WireForm {
     }
 
     /**
-     * Returns a function that reads the original message of an exception. If a class overrides {@code getMessage()} to
-     * extend the original message, the result of that method would be extended again after reading.
+     * Returns a function that reads an exception's original message. If a class overrides {@code getMessage()} to
+     * extend the original message, a reader that received the extended message would extend it again.
      */
     private static Function<Throwable, @Nullable String> messageOf(Class<?> type) {
         Class<?> first = type;

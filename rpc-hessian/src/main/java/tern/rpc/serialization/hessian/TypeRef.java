@@ -55,8 +55,8 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
     }
 
     /**
-     * Returns the class of a type, without type arguments. The arguments of a bound are dropped, because a bound may
-     * refer to its own type variable.
+     * Returns a type's class, without type arguments. A bound's type arguments are dropped, because a bound may refer
+     * to its own type variable.
      */
     private static Class<?> erasure(Type type) {
         if (type instanceof Class<?> known) {
@@ -72,7 +72,7 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
         return index < arguments.size() ? arguments.get(index) : OBJECT;
     }
 
-    /** Returns the type argument for each type variable of the class. */
+    /** Returns the type argument for each of the class's type variables. */
     Map<TypeVariable<?>, TypeRef> bindings() {
         TypeVariable<?>[] variables = raw.getTypeParameters();
         Map<TypeVariable<?>, TypeRef> bindings = new HashMap<>();

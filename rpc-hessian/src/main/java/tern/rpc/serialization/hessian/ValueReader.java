@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads the values of one message, and holds the tables of references, definitions and type names that the values
+ * Reads the values of one message, and keeps the tables of references, definitions and type names that these values
  * share. Not thread-safe.
  */
 final class ValueReader {
@@ -33,13 +33,10 @@ final class ValueReader {
     private int depth;
     private int values;
 
-    /**
-     * The number of values read so far in the current container. A reference adds the weight of the value to which it
-     * refers.
-     */
+    /** The number of values read so far in the current container. A reference adds the weight of its value. */
     private long weight;
 
-    /** Whether the value being read was skipped before. The tables then already contain it. */
+    /** Whether the value being read was skipped before. The tables then already contain the value. */
     private boolean replaying;
 
     /** The number of bytes of skipped values that may still be read a second time. */
@@ -77,7 +74,7 @@ final class ValueReader {
         shellBytes = SPARE_SHELL_BYTES + 4L * in.remaining();
     }
 
-    /** Starts again at the first value of the message, for the same service. */
+    /** Starts again at the message's first value, for the same service. */
     void startAgain() {
         ReadableTypes trusted = types;
         start();
@@ -137,8 +134,8 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value at a position of type {@code String}. The result type is Object, because method handles return
-     * objects.
+     * Reads a value at a position of type {@code String}. The return type is Object, because the method handles that
+     * call this method return objects.
      */
     @Nullable
     Object readText(Slot slot) {
@@ -150,7 +147,7 @@ final class ValueReader {
         return weighed(in.textOf(in.next(), Integer.MAX_VALUE));
     }
 
-    /** Adds the cost of comparing a long text with an equal text to the weight. Returns the text. */
+    /** Adds the cost of comparing a long string with an equal string to the weight. Returns the string. */
     private String weighed(String text) {
         weight += text.length() / CHARACTERS_PER_VISIT;
         return text;
@@ -199,7 +196,7 @@ final class ValueReader {
         skipper.skip(limits.depth() - depth);
     }
 
-    /** Skips the next value. Its nesting may be deeper than the limit for values that are created. */
+    /** Skips the next value, whose nesting may be deeper than the limit for values that are created. */
     void skipDeep() {
         skipper.skip(ValueSkipper.DEEPEST);
     }
@@ -231,7 +228,7 @@ final class ValueReader {
         count(1);
     }
 
-    /** Adds to the number of values of the message. Called before these values are read. */
+    /** Adds to the message's value count, which is limited. Called before these values are read. */
     void count(int more) {
         weight += more;
         values += more;
@@ -268,7 +265,11 @@ final class ValueReader {
         return new WireClass(name, fields, start, in.position());
     }
 
-    /** Reads the class of an object that begins with this tag. */
+    /**
+     * Reads the class of an object.
+     *
+     * @param tag the object's first byte
+     */
     WireClass classOf(int tag) {
         int index = tag == 'O' ? in.intOf(in.next()) : tag - 0x60;
         if (index < 0 || index >= definitions.size()) {
@@ -278,7 +279,7 @@ final class ValueReader {
         return definitions.get(index);
     }
 
-    /** Reads the type of a list or map: a name, or the number of a name that was read earlier. */
+    /** Reads a list's or map's type: a name, or the number of a type name that was read earlier. */
     String readTypeName() {
         int tag = in.next();
         if (Tags.kind(tag) == Tags.TEXT) {
@@ -295,15 +296,20 @@ final class ValueReader {
         return typeNames.get(index);
     }
 
-    /** Reads the type of a list that begins with this tag; null if the tag announces no type. */
+    /**
+     * Reads a list's type; null if the tag announces no type.
+     *
+     * @param tag the list's first byte
+     */
     @Nullable
     String listType(int tag) {
         return tag == 'U' || tag == 'V' || (tag >= 0x70 && tag <= 0x77) ? readTypeName() : null;
     }
 
     /**
-     * Reads the length of a list that begins with this tag; -1 if the tag announces no length. Call {@link #listType}
-     * first.
+     * Reads a list's length; -1 if the tag announces no length. Call {@link #listType} first.
+     *
+     * @param tag the list's first byte
      */
     int listLength(int tag) {
         if (tag >= 0x70) {
@@ -319,19 +325,24 @@ final class ValueReader {
         return length;
     }
 
-    /** Reads the number of the value to which a reference points. */
+    /** Reads a reference, and returns the number of the value to which it points. */
     int readReference() {
         int number = in.intOf(in.next());
         references.check(number, in);
         return number;
     }
 
-    /** Adds to the number of values that hashing the current container may visit. */
+    /**
+     * Adds to the current container's weight, that is, to the number of values that hashing the container may visit.
+     */
     void weigh(long visits) {
         weight += visits;
     }
 
-    /** Returns the weight of the current container. The difference before and after a key is the weight of the key. */
+    /**
+     * Returns the current container's weight. The difference between the weights before and after a key is the key's
+     * weight.
+     */
     long weight() {
         return weight;
     }
@@ -349,9 +360,9 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value that was skipped before, because a later reference points to it. This happens, for example, if a
-     * field that does not exist in this process holds the same object as a field that does. While the value is read,
-     * the tables of the message stay unchanged.
+     * Reads a value that was skipped before but to which a later reference points. This happens, for example, if two
+     * fields hold the same object, and the first field does not exist in this process. While the value is read, the
+     * tables of the message stay unchanged.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {
@@ -419,8 +430,8 @@ final class ValueReader {
     }
 
     /**
-     * Subtracts memory from the budget for fields that messages omit. An object needs memory for all its fields, even
-     * if the message names none of them. Some classes need more memory than their fields.
+     * Subtracts memory from the budget for fields that the message omits. An object needs memory for all its fields,
+     * even if the message names none of them. Some classes need more memory than their fields.
      */
     void makeRoom(long bytes) {
         shellBytes -= bytes;

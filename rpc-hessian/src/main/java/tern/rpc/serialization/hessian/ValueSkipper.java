@@ -16,7 +16,7 @@ final class ValueSkipper {
     private final HessianInput in;
     private final ValueReader values;
 
-    /** The number of values that each open container still expects, or {@link #UNTIL_END}. */
+    /** For each open container, the number of values that are still to be skipped, or {@link #UNTIL_END}. */
     private int[] open = new int[16];
 
     private int depth;

@@ -77,6 +77,6 @@ final class WireClass {
 
     private record Use(ReadableTypes service, Slot position, Shape shape) {}
 
-    @SuppressWarnings("ArrayRecordComponent") // The record is never compared.
+    @SuppressWarnings("ArrayRecordComponent") // Instances of the record are never compared.
     private record Binding(Shape shape, int[] places) {}
 }

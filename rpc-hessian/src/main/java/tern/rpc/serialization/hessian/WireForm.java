@@ -10,7 +10,7 @@ interface WireForm {
     /**
      * Writes an instance.
      *
-     * @throws IOException only from serializers of hessian-lite or of the application
+     * @throws IOException only from hessian-lite's or the application's serializers
      */
     void write(Object value, HessianOutput out) throws IOException;
 

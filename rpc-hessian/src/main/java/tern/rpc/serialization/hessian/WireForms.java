@@ -32,8 +32,8 @@ import tern.rpc.WireName;
 
 /**
  * Chooses the {@link WireForm} for a class. Tern's own forms write the same bytes as the serializer that hessian-lite
- * chooses for the class. If Tern has no form for the class, that serializer writes the class. Exceptions always use
- * Tern's form. Thread-safe.
+ * chooses for the class. If Tern has no form for the class, hessian-lite's serializer writes the class. Exceptions
+ * always use Tern's form. Thread-safe.
  */
 final class WireForms implements WireForm.Lookup {
 
@@ -84,7 +84,7 @@ final class WireForms implements WireForm.Lookup {
             return WireForms::writeCalendar;
         }
         if (Enum.class.isAssignableFrom(type) && !type.isEnum()) {
-            // The class is the body of an enum constant, and its superclass is the enum.
+            // The class belongs to an enum constant with a body, and its superclass is the enum.
             return of(type.getSuperclass());
         }
         WireForm own = own(type);
@@ -170,8 +170,8 @@ final class WireForms implements WireForm.Lookup {
     }
 
     /**
-     * Writes a calendar. hessian-lite's own serializer assigns two reference numbers to a calendar, so that all later
-     * references in the message point to wrong values.
+     * Writes a calendar. This method replaces hessian-lite's own serializer, which assigns two reference numbers to a
+     * calendar, so all later references in the message point to wrong values.
      */
     private static void writeCalendar(Object value, HessianOutput out) throws IOException {
         out.writeObject(new CalendarHandle(value.getClass(), ((Calendar) value).getTimeInMillis()));

@@ -11,7 +11,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Decodes the arguments of a method from the body of a request. Thread-safe. */
+/** Decodes a method's arguments from a request body. Thread-safe. */
 final class BodyArguments {
 
     private static final Object[] NONE = {};
@@ -82,7 +82,7 @@ final class BodyArguments {
         }
     }
 
-    /** Decodes a text that consists of exactly one value. */
+    /** Decodes JSON text that consists of exactly one value. */
     @Nullable
     Object value(Position position, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -117,9 +117,9 @@ final class BodyArguments {
     }
 
     /**
-     * Decodes the only argument from a bean, or from an object whose only member has the parameter's name and contains
-     * the bean. Senders use the second form for methods with several parameters. If that object were decoded as the
-     * bean itself, all properties of the bean would be null.
+     * Decodes the only argument from a bean, or from an object whose only member has the parameter's name and
+     * contains the bean. Senders use the second form for methods with several parameters. If such a wrapping object
+     * were decoded as the bean itself, all properties of the bean would be null.
      */
     private @Nullable Object wrappedOrValue(Position only, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -137,7 +137,9 @@ final class BodyArguments {
         return value(only, json, offset, length);
     }
 
-    /** Whether the text is an object whose first member has this name. White space before the name is allowed. */
+    /**
+     * Whether the JSON text is an object whose first member has this name. White space before the name is allowed.
+     */
     private static boolean beginsWith(byte[] quoted, byte[] json, int offset, int length) {
         int end = offset + length;
         int at = afterSpace(json, offset, end);
@@ -174,7 +176,7 @@ final class BodyArguments {
         }
     }
 
-    /** Decodes the value at the current token, and rejects further tokens. */
+    /** Decodes the value at the current token, and rejects any tokens after the value. */
     private @Nullable Object rest(JsonParser parser, Position position) {
         Object value = position.read(parser);
         checkEnd(parser);

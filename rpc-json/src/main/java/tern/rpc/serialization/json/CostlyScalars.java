@@ -18,19 +18,19 @@ import tools.jackson.databind.type.ArrayType;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Limits scalars that are expensive to decode. If a number or time is sent as text, Jackson matches the text against a
- * pattern before it checks any limit, which takes quadratic time. An addition to a decimal with a huge exponent would
- * fill the heap. A {@code java.lang.Class} is never decoded.
+ * Limits scalars that are expensive to decode. If a number or time is sent as a string, Jackson matches the string
+ * against a pattern before it checks any limit, and this match takes quadratic time. Adding to a decimal with a huge
+ * exponent would fill the heap. A {@code java.lang.Class} is never decoded.
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    /** Maximum number of characters of a time that is sent as text. Every time with a zone is shorter. */
+    /** The maximum number of characters in a time that is sent as a string. Every time with a zone is shorter. */
     private static final int MAX_TIME = 100;
 
     /**
-     * Maximum number of digits before the decimal point of a time in seconds. The largest long has this number of
+     * The maximum number of digits before the decimal point of a time in seconds. The largest long has this number of
      * digits.
      */
     private static final int MAX_SECOND_DIGITS = 19;
@@ -86,7 +86,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects numbers that are too large for their type. Infinity must be sent by name. */
+    /** Rejects numbers that are too large for their type. A sender must write infinity by its name instead. */
     private static void checkInfinite(JsonParser parser) {
         if ((parser.currentToken() != null && parser.currentToken().isNumeric())
                 || (parser.hasToken(JsonToken.VALUE_STRING) && hasDigit(parser.getString()))) {

@@ -10,7 +10,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Decodes the body of an answer that reports an error (docs/wire-protocol.md 4.5 and 7.1). */
+/** Decodes the body of a response that reports an error (docs/wire-protocol.md 4.5 and 7.1). */
 final class ErrorBody {
 
     private static final String TYPE_HOST = "type.googleapis.com/";

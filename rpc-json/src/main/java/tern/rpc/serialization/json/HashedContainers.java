@@ -31,10 +31,10 @@ import tools.jackson.databind.type.CollectionType;
 import tools.jackson.databind.type.MapType;
 
 /**
- * Limits sets and maps whose keys a sender can give equal hash codes. A hash table remains fast if such keys have an
- * order, as texts and numbers do. Keys without an order are compared with every earlier key of the same hash code.
- * Containers whose filling always takes quadratic time are filled in one step, from another container that is decoded
- * first.
+ * Limits sets and maps whose keys may be chosen by a sender to have equal hash codes. A hash table remains fast if
+ * such keys have an order, as strings and numbers do. A key without an order is compared with every earlier key that
+ * has the same hash code. Containers that always take quadratic time to fill element by element are filled in one
+ * step, from another container that is decoded first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
@@ -89,7 +89,7 @@ final class HashedContainers extends ValueDeserializerModifier {
                 && raw != Hashtable.class) {
             return deserializer;
         }
-        // Keys without a declared type are texts. A Hashtable searches keys with equal hash codes one by one.
+        // Keys without a declared type are strings. A Hashtable searches keys with equal hash codes one by one.
         Kind kind = raw == Hashtable.class
                 ? Kind.COMPOSITE
                 : type.getKeyType().isJavaLangObject() ? Kind.ORDERED : Kind.of(type.getKeyType());
@@ -101,8 +101,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         /** The keys have an order, so the table arranges them in a tree. */
         ORDERED,
         /**
-         * The keys have no order for the table, which searches them one by one, but each key is small. Examples are
-         * times whose supertype, not the class itself, implements Comparable.
+         * The keys have no order that the table can use, so it searches them one by one, but each key is small.
+         * Examples are times for which only the supertype implements Comparable, not the class itself.
          */
         SCALAR,
         COMPOSITE;
@@ -151,7 +151,7 @@ final class HashedContainers extends ValueDeserializerModifier {
             return COLLECTIONS.getOrDefault(kindOfSet(), LinkedHashSet::new).apply(counted);
         }
 
-        /** Returns the class that Jackson creates if the declared type is an interface. */
+        /** Returns the map class that Jackson creates if the declared type is an interface. */
         private Class<?> kindOfMap() {
             return !type.isAssignableFrom(LinkedHashMap.class) && type.isAssignableFrom(ConcurrentHashMap.class)
                     ? ConcurrentHashMap.class
@@ -168,7 +168,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         }
     }
 
-    /** The counters for one container. */
+    /** Counts the keys of one container. */
     private static final class Count {
         private static final int PLACES = 1 << 12;
 
@@ -214,8 +214,8 @@ final class HashedContainers extends ValueDeserializerModifier {
         }
 
         /**
-         * Adds the cost of a composite key. The table compares the key with all earlier keys of the same hash code, and
-         * each comparison may have to visit the whole key.
+         * Adds a composite key's cost to the container's count. The table compares the key with all earlier keys that
+         * have the same hash code, and each comparison may have to visit the whole key.
          */
         private void composite(@Nullable Object key) {
             long now = position();

@@ -14,7 +14,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The JSON codec of one method, based on Jackson. The types of the method are resolved once, not per call. */
+/** One method's JSON codec, based on Jackson. The method's types are resolved once, not at each call. */
 final class JacksonMethod implements JsonMethod {
 
     private final JsonMapper mapper;
@@ -25,7 +25,7 @@ final class JacksonMethod implements JsonMethod {
     private final QueryArguments query;
     private final List<String> warnings = new ArrayList<>();
 
-    /** @param textMapper a copy of the mapper that also accepts texts as numbers */
+    /** @param textMapper a copy of the mapper that also accepts strings as numbers */
     JacksonMethod(MethodDescriptor method, JsonMapper mapper, JsonMapper textMapper) {
         this.mapper = mapper;
         this.fullName = method.fullName();
@@ -50,7 +50,7 @@ final class JacksonMethod implements JsonMethod {
         this.query = new QueryArguments(mapper, names, texts);
     }
 
-    /** Whether the class file of the method's interface lacks parameter names. */
+    /** Whether the interface's class file lacks the method's parameter names. */
     private static boolean lacksNames(MethodDescriptor method) {
         Method java = method.javaMethod();
         return java != null

@@ -12,11 +12,11 @@ import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Encodes and decodes arguments and results of methods as JSON. Thread-safe. Uses a copy of the application's mapper
- * with its modules, mix-ins, naming strategy and visibility settings. Rules that both sides must share cannot be
- * changed: dates are RFC 3339 texts, enums are names, null properties are omitted, {@code byte[]} is base64, {@code
- * BigDecimal} is a plain number, and protobuf messages have their canonical form. An object with a repeated name is
- * rejected. JSON cannot name Java classes.
+ * Encodes and decodes method arguments and results as JSON. Thread-safe. Uses a copy of the application's mapper with
+ * its modules, mix-ins, naming strategy and visibility settings. Rules that both sides must share cannot be changed:
+ * dates are RFC 3339 strings, enums are names, null properties are omitted, {@code byte[]} is base64,
+ * {@code BigDecimal} is a plain number, and protobuf messages have their canonical form. An object with a repeated
+ * name is rejected. JSON cannot name Java classes.
  */
 public final class JsonCodec implements JsonFormat {
 

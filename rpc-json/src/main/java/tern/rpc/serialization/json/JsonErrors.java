@@ -19,7 +19,7 @@ import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
  * Describes failures without the values that caused them, because values may be secrets and failures are logged.
- * Jackson's messages and causes quote values, so neither is used.
+ * Jackson's messages and causes quote values, so the descriptions contain neither.
  */
 final class JsonErrors {
 
@@ -70,7 +70,7 @@ final class JsonErrors {
         return "expected " + (type != null ? type.getTypeName() : declared) + constants(type);
     }
 
-    /** Returns the constants of an enum, as in {@code , one of RED, GREEN}; an empty text for other types. */
+    /** Returns an enum's constants, as in {@code , one of RED, GREEN}; an empty string for other types. */
     private static String constants(@Nullable Class<?> type) {
         Object[] constants = type == null ? null : type.getEnumConstants();
         if (constants == null || constants.length == 0) {
@@ -130,7 +130,7 @@ final class JsonErrors {
     }
 
     /**
-     * Returns the path of the failure, as in {@code at $.lines[3].amount}; an empty text at the root. Keys of maps are
+     * Returns the path to the failure, as in {@code at $.lines[3].amount}; an empty string at the root. Map keys are
      * data, so they appear as {@code *}.
      */
     private static String path(RuntimeException failure) {

@@ -25,7 +25,7 @@ import tools.jackson.databind.ser.Serializers;
 
 /**
  * Encodes and decodes protobuf messages in their canonical JSON form, at any position in a value. Jackson's parser
- * reads the text of a message first, so messages have the same limits as all JSON.
+ * reads a message's JSON text first, so messages have the same limits as all JSON.
  */
 final class MessageTypes {
 
@@ -70,8 +70,8 @@ final class MessageTypes {
     private static final class MessageReader extends ValueDeserializer<Object> {
 
         /**
-         * Maximum length of a text that consists of digits only. protobuf-java-util accepts such a text for a number
-         * field and parses it in quadratic time.
+         * The maximum length of a string that consists of digits only. protobuf-java-util accepts such a string for a
+         * number field and parses it in quadratic time.
          */
         private static final int MAX_NUMERAL = 4096;
 
@@ -105,8 +105,8 @@ final class MessageTypes {
         }
 
         /**
-         * Returns the message for {@code null} if the message class is {@code google.protobuf.Value}, in which null is
-         * a value; otherwise returns null.
+         * Returns the message that represents JSON {@code null} if the message class is
+         * {@code google.protobuf.Value}, for which null is a value; otherwise returns null.
          */
         @Override
         public @Nullable Object getNullValue(DeserializationContext context) {

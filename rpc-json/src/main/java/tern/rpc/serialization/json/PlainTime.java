@@ -10,12 +10,12 @@ import tools.jackson.databind.DatabindContext;
 
 /**
  * Encodes and decodes dates and times in the usual form, {@code 2024-01-02} and {@code 2024-01-02T03:04:05.678} (ISO
- * 8601, RFC 3339). The JDK's formatters are not used: they took half of the time needed to decode an object with three
- * times. Other forms, such as years of five digits, are not supported here.
+ * 8601, RFC 3339). The JDK's formatters are not used, because they took half of the decoding time of an object with
+ * three times. Other forms, such as five-digit years, are left to Jackson.
  */
 final class PlainTime {
 
-    /** The length of the longest supported text: {@code 2024-01-02T03:04:05.123456789}. */
+    /** The length of the longest supported string: {@code 2024-01-02T03:04:05.123456789}. */
     static final int MAX_LENGTH = 29;
 
     private static final int DATE_LENGTH = 10;
@@ -35,7 +35,7 @@ final class PlainTime {
         return format == null || format.equals(JsonFormat.Value.empty());
     }
 
-    /** Returns the date; null if the text has another form or is not a valid date. */
+    /** Returns the date; null if the characters have another form or are not a valid date. */
     static @Nullable LocalDate date(char[] text, int from, int length) {
         if (length != DATE_LENGTH || text[from + 4] != '-' || text[from + 7] != '-') {
             return null;
@@ -54,8 +54,8 @@ final class PlainTime {
     }
 
     /**
-     * Returns the date and time; null if the text has another form or is not valid. Seconds and their fraction are
-     * optional.
+     * Returns the date and time; null if the characters have another form or are not valid. Seconds and their
+     * fraction are optional.
      */
     static @Nullable LocalDateTime dateTime(char[] text, int from, int length) {
         if (length < MINUTE_LENGTH || length > MAX_LENGTH || text[from + 10] != 'T' || text[from + 13] != ':') {

@@ -15,8 +15,8 @@ import tools.jackson.databind.ext.javatime.deser.LocalDateDeserializer;
 import tools.jackson.databind.ext.javatime.deser.LocalDateTimeDeserializer;
 
 /**
- * Decodes dates and times with {@link PlainTime} if Jackson would use its default form. Jackson decodes all other
- * values.
+ * Decodes dates and times with {@link PlainTime} wherever Jackson would use its default form. Jackson decodes all
+ * other values.
  */
 final class PlainTimesRead extends ValueDeserializerModifier {
 

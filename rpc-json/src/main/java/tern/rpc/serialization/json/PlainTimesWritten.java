@@ -17,7 +17,7 @@ import tools.jackson.databind.jsonFormatVisitors.JsonFormatVisitorWrapper;
 import tools.jackson.databind.jsontype.TypeSerializer;
 import tools.jackson.databind.ser.ValueSerializerModifier;
 
-/** Encodes dates and times with {@link PlainTime} if Jackson would use its default form. */
+/** Encodes dates and times with {@link PlainTime} wherever Jackson would use its default form. */
 final class PlainTimesWritten extends ValueSerializerModifier {
 
     private static final long serialVersionUID = 1L;
@@ -34,7 +34,7 @@ final class PlainTimesWritten extends ValueSerializerModifier {
                 : serializer;
     }
 
-    /** A serializer for one type that delegates all other methods to Jackson's serializer. */
+    /** A serializer that writes one type itself and delegates its other methods to Jackson's serializer. */
     private abstract static class Written<T> extends ValueSerializer<T> {
 
         final ValueSerializer<T> delegate;

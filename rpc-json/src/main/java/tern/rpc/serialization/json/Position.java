@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * A parameter or the result of a method, with Jackson's information about its type. The information is computed once.
+ * A method's parameter or result, with Jackson's information about its type. The information is computed once.
  * Immutable.
  */
 final class Position {
@@ -38,7 +38,7 @@ final class Position {
         SCALAR_OR_NUMBERS,
         /** A type whose JSON form is an array. */
         ARRAY,
-        /** Beans, maps, protobuf messages, and types with deserializers of the application. */
+        /** Beans, maps, protobuf messages, and types for which the application has a deserializer. */
         OTHER
     }
 
@@ -58,8 +58,8 @@ final class Position {
     private final @Nullable String problem;
 
     /**
-     * @param where the description of the position in error messages, for example {@code UserService/getUser, parameter
-     *     1 (id)}
+     * @param where the position's description in error messages, for example
+     *     {@code UserService/getUser, parameter 1 (id)}
      */
     Position(JsonMapper mapper, ValueType value, String where) {
         JavaType type = mapper.constructType(value.generic());
@@ -110,7 +110,7 @@ final class Position {
         this.problem = other.problem;
     }
 
-    /** Returns this position for values that are sent as separate texts, such as query parameters. */
+    /** Returns this position for values that are sent as separate strings, such as query parameters. */
     Position forText(JsonMapper textMapper) {
         return new Position(
                 this,
@@ -147,7 +147,7 @@ final class Position {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }
 
-    /** Whether the type is a collection, array or map of text. */
+    /** Whether the type is a collection, array or map whose elements are strings. */
     boolean holdsText() {
         return holdsText;
     }

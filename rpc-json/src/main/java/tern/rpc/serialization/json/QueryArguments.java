@@ -10,8 +10,8 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Decodes the arguments of a method from query parameters or a form. The parameters are first converted to JSON text,
- * which is then decoded with the usual limits for JSON. Thread-safe.
+ * Decodes a method's arguments from query parameters or a form. Converts the parameters to JSON text first, and then
+ * decodes that text with the usual limits for JSON. Thread-safe.
  */
 final class QueryArguments {
 
@@ -19,7 +19,10 @@ final class QueryArguments {
     private final List<String> names;
     private final Position[] parameters;
 
-    /** @param parameters the positions of the parameters, which accept texts as numbers and single values as lists */
+    /**
+     * @param parameters the positions of the method's parameters, which accept strings as numbers and single values
+     *     as lists
+     */
     QueryArguments(JsonMapper mapper, List<String> names, Position[] parameters) {
         this.mapper = mapper;
         this.names = names;
@@ -84,7 +87,10 @@ final class QueryArguments {
         });
     }
 
-    /** Whether the text is a bean or a list in JSON. Always false for types whose ordinary texts may look like JSON. */
+    /**
+     * Whether the parameter's text is a bean or a list in JSON. Always false for types whose ordinary values may look
+     * like JSON.
+     */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {
             case TEXT, SCALAR, SCALAR_OR_NUMBERS -> false;

@@ -58,7 +58,7 @@ final class QuickConstructors implements ValueInstantiators {
     private static final class Quick extends ValueInstantiator.Delegating {
         private static final long serialVersionUID = 1L;
 
-        @SuppressWarnings("serial") // These mappers are never serialized.
+        @SuppressWarnings("serial") // Mappers that contain this object are never serialized.
         private final MethodHandle constructor;
 
         Quick(ValueInstantiator made, MethodHandle constructor) {
@@ -80,7 +80,7 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                // Jackson's own call fails as well, but its exception contains the position.
+                // Jackson's own call fails as well, but the exception that it throws contains the position.
                 return delegate().createFromObjectWith(context, arguments);
             }
         }

@@ -12,7 +12,7 @@ final class RecycledBuffers implements RecyclerPool<BufferRecycler> {
 
     private static final long serialVersionUID = 1L;
 
-    @SuppressWarnings("serial") // These mappers are never serialized.
+    @SuppressWarnings("serial") // Mappers that contain this object are never serialized.
     private final StripedPool<BufferRecycler> kept = new StripedPool<>();
 
     @Override

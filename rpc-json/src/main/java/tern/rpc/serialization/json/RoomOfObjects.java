@@ -13,15 +13,15 @@ import tools.jackson.databind.deser.ValueInstantiators;
 import tools.jackson.databind.deser.bean.PropertyValueBuffer;
 
 /**
- * Limits the memory of the objects that are decoded from a JSON text, because an empty object is three bytes of text
- * but takes memory for every field of its class. The objects of one argument may take 1 MiB plus four times the number
- * of bytes of text read so far. The first {@link #FREE_BYTES} bytes of each object are not counted. Thread-safe.
+ * Limits the memory of the objects that are decoded from JSON text, because an empty object is three bytes of text
+ * but takes memory for every field of its class. One argument's objects may take 1 MiB plus four times the number of
+ * bytes of text read so far. The first {@link #FREE_BYTES} bytes of each object are not counted. Thread-safe.
  */
 final class RoomOfObjects implements ValueInstantiators {
 
     /**
-     * The number of bytes of each object that are not counted. Objects that need no more than this are useless for an
-     * attack.
+     * The number of bytes of each object that do not count towards the limit. Objects that need no more than this are
+     * useless for an attack.
      */
     static final int FREE_BYTES = 24;
 
@@ -44,7 +44,7 @@ final class RoomOfObjects implements ValueInstantiators {
         return room > 0 ? new Counting(made, room) : made;
     }
 
-    /** Returns the approximate size of an instance in bytes. A reference is assumed to take four bytes. */
+    /** Returns the approximate size of a class's instance in bytes. A reference is assumed to take four bytes. */
     static int roomOf(Class<?> type) {
         int bytes = HEADER_BYTES;
         for (Class<?> part = type; part != null; part = part.getSuperclass()) {
@@ -67,7 +67,7 @@ final class RoomOfObjects implements ValueInstantiators {
         return type == short.class || type == char.class ? Short.BYTES : REFERENCE_BYTES;
     }
 
-    /** The memory that the objects of one argument take so far. Stored as an attribute of the decoding context. */
+    /** The memory that one argument's objects have taken so far. Stored as an attribute of the decoding context. */
     private static final class Taken {
         private long bytes;
         private long allowed = SPARE_BYTES;
@@ -85,8 +85,8 @@ final class RoomOfObjects implements ValueInstantiators {
         }
 
         /**
-         * Computes the limit from the current position in the text. Getting the position is expensive, so this runs
-         * only when the previous limit is exceeded.
+         * Computes the limit from the current position in the text. Getting the position is expensive, so this method
+         * runs only when the previous limit is exceeded.
          */
         private void look(DeserializationContext context) {
             long sent = Math.max(0, context.getParser().currentLocation().getByteOffset());

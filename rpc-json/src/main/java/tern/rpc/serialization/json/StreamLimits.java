@@ -58,7 +58,7 @@ final class StreamLimits {
         }
 
         /**
-         * Limits the scale of a number. Otherwise a number of eight characters could represent an integer of 100,000
+         * Limits a number's scale. Otherwise a number of eight characters could represent an integer with 100,000
          * digits.
          */
         @Override

@@ -29,7 +29,7 @@ final class WireMapper extends JsonMapper.Builder {
     private static final Base64Variant BASE64 =
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
 
-    /** Copies a mapper, but with a different factory. Jackson has no method for this. */
+    /** Copies a mapper, but with a different factory. Jackson has no method for such a copy. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
         super((StateImpl) user.rebuild().saveStateApplyModules());
         _streamFactory = factory;
@@ -70,7 +70,8 @@ final class WireMapper extends JsonMapper.Builder {
                         EnumFeature.WRITE_ENUMS_USING_TO_STRING,
                         EnumFeature.WRITE_ENUMS_TO_LOWERCASE,
                         EnumFeature.WRITE_ENUMS_USING_INDEX)
-                // The call is separate, because Jackson derives the kind of all features in a call from the first one.
+                // These features need a call of their own, because the first feature in a call determines the kind of
+                // all features in it.
                 .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
                 // If an older caller omits a field or sends null for it, decoding must not fail. Null arguments are
@@ -85,7 +86,7 @@ final class WireMapper extends JsonMapper.Builder {
                 .build();
     }
 
-    /** Omits null properties, unless the application has configured another rule. */
+    /** Omits null properties, unless the application has configured another rule for them. */
     private static JsonInclude.Value withoutNulls(JsonInclude.Value user) {
         return user.getValueInclusion() == JsonInclude.Include.USE_DEFAULTS
                 ? user.withValueInclusion(JsonInclude.Include.NON_NULL)

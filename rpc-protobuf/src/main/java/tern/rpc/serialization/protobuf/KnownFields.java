@@ -13,21 +13,24 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields that the parser of a message class knows, by number and wire type. The fields of a nested message are
+ * The fields that a message class's parser knows, by field number and wire type. A nested message's fields are
  * computed when they are first used. Thread-safe.
  */
 final class KnownFields {
 
-    /** The fields of an unknown group. None of them is known. */
+    /** The known fields of an unknown group: none. */
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
     /**
-     * The value for an unknown field, a field that contains other fields, a closed enum, or a field whose tag takes
+     * Marks a tag byte that begins an unknown field, a field that contains other fields, a closed enum, or a tag of
      * more than one byte.
      */
     static final byte OTHER = 0;
 
-    /** The value for a known field with the wire type VARINT. Only the end of such a field must be found. */
+    /**
+     * Marks a tag byte that begins a known field with the wire type VARINT. Such a field needs no check; only its end
+     * must be found.
+     */
     static final byte VARINT = 1;
 
     static final byte FIXED32 = 2;
@@ -35,9 +38,10 @@ final class KnownFields {
     static final byte LENGTH_DELIMITED = 4;
 
     private final boolean keepsUnknown;
-    private final byte[] plain = new byte[1 << Byte.SIZE]; // indexed by a tag of one byte
-    private final int[] numbers; // ascending
-    private final Field[] fields; // in ascending order of their numbers
+    // the wire type or {@link #OTHER} for each tag of one byte; the tag is the index
+    private final byte[] plain = new byte[1 << Byte.SIZE];
+    private final int[] numbers; // the field numbers in ascending order
+    private final Field[] fields; // the fields in ascending order of their field numbers
 
     private KnownFields(boolean keepsUnknown, List<FieldDescriptor> fields, Map<Descriptor, KnownFields> others) {
         this.keepsUnknown = keepsUnknown;
@@ -74,7 +78,7 @@ final class KnownFields {
                         others));
     }
 
-    /** Whether the parser keeps unknown fields. False for an entry of a map, whose parser skips them. */
+    /** Whether the parser keeps unknown fields. False for a map entry, whose parser skips unknown fields. */
     boolean keepsUnknown() {
         return keepsUnknown;
     }
@@ -88,12 +92,13 @@ final class KnownFields {
     }
 
     /**
-     * Returns the field that the parser would decode for this tag; null if the parser does not know the number, or
-     * expects another wire type.
+     * Returns the field that the parser would decode for this tag; null if the parser does not know the field number,
+     * or expects another wire type.
      */
     @Nullable
     Field field(int number, int wireType) {
-        int place = number - 1; // Most messages number their fields from one without gaps.
+        // This first guess is right for most messages, which number their fields from one without gaps.
+        int place = number - 1;
         if (place < 0 || place >= numbers.length || numbers[place] != number) {
             place = Arrays.binarySearch(numbers, number);
         }
@@ -108,7 +113,7 @@ final class KnownFields {
         private final @Nullable EnumDescriptor closedEnum;
         private final @Nullable Descriptor message;
         private final Map<Descriptor, KnownFields> others;
-        // Any thread may compute the value, and all threads compute the same value.
+        // Several threads may compute the value concurrently; all of them compute the same value.
         private @Nullable KnownFields inside;
 
         private Field(FieldDescriptor field, Map<Descriptor, KnownFields> others) {
@@ -125,7 +130,7 @@ final class KnownFields {
             return given == wireType || (packable && given == WireFormat.WIRETYPE_LENGTH_DELIMITED);
         }
 
-        /** Returns the fields of a nested message or group; null for other fields. */
+        /** Returns the known fields of a nested message or group; null if this field is neither. */
         @Nullable
         KnownFields inside() {
             if (inside == null && message != null) {
@@ -143,8 +148,10 @@ final class KnownFields {
         }
 
         /**
-         * Whether the parser keeps this number as the value of the field. If false, the parser stores the number as an
-         * unknown field.
+         * Whether the parser keeps this enum number as the field's value. If false, the parser stores the number as
+         * an unknown field.
+         *
+         * @param number the number of an enum value
          */
         boolean hasValue(int number) {
             return closedEnum == null || closedEnum.findValueByNumber(number) != null;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Decodes one generated message class. Thread-safe. */
+/** Decodes messages of one generated class. Thread-safe. */
 final class MessageBytes {
 
     private final String name;
@@ -71,8 +71,8 @@ final class MessageBytes {
     }
 
     /**
-     * Returns the parser for a message. The parser keeps unknown fields, so that they can be forwarded, unless there
-     * are too many of them ({@link UnknownFields}).
+     * Returns the parser for one encoded message. The parser keeps unknown fields, which can then be forwarded,
+     * unless there are too many of them ({@link UnknownFields}).
      */
     private Parser<? extends MessageLite> parserFor(byte[] bytes, int offset, int length) {
         if (known == null || !UnknownFields.canBeTooMany(length)) {

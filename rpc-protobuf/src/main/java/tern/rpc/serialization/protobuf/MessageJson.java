@@ -9,8 +9,8 @@ import com.google.protobuf.util.JsonFormat;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The canonical JSON form of one message class. Only this class uses protobuf-java-util. A field of type {@code Any}
- * may contain messages that the file of the class declares or imports. Thread-safe.
+ * Converts one message class to and from its canonical JSON form. Only this class uses protobuf-java-util. A field of
+ * type {@code Any} may contain messages that the class's {@code .proto} file declares or imports. Thread-safe.
  */
 final class MessageJson {
 

@@ -20,7 +20,7 @@ public final class ProtobufCodec {
     private static final boolean MESSAGES = isPresent("com.google.protobuf.MessageLite");
     private static final boolean JSON_FORM = isPresent("com.google.protobuf.util.JsonFormat");
 
-    /** Maximum nesting depth of a message. It also applies to protobuf's JSON form. */
+    /** The maximum nesting depth of a message. It also applies to protobuf's JSON form. */
     static final int MAX_DEPTH = 64;
 
     private final Consumer<String> warnings;
@@ -45,7 +45,7 @@ public final class ProtobufCodec {
     }
 
     /**
-     * @param warnings called by the decoding thread each time unknown fields of a message are dropped; a consumer that
+     * @param warnings called by the decoding thread each time a message's unknown fields are dropped; a consumer that
      *     logs must limit the rate
      */
     public ProtobufCodec(Consumer<String> warnings) {
@@ -79,12 +79,13 @@ public final class ProtobufCodec {
 
     /**
      * Decodes one message of a class for which {@link #isMessage} returns true. Unknown fields are kept and encoded
-     * again with the message. If their number exceeds 4,096 plus one for every 16 bytes of the message, all are dropped
-     * with a warning. Consecutive fields with the same number count as one. Lite messages keep all unknown fields.
+     * again with the message. If their count exceeds 4,096 plus one for every 16 bytes of the message, all are
+     * dropped with a warning. Consecutive fields with the same field number count as one. Lite messages keep all
+     * unknown fields.
      *
      * @throws SerializationException if the bytes are not a message of the class, if messages are nested deeper than
-     *     64, or if there are too many unknown enum numbers that the parser stores as unknown fields (proto2): more
-     *     than 4,096 plus one for every 8 bytes
+     *     64, or if more than 4,096 plus one for every 8 bytes of the message contain unknown enum values, which the
+     *     parser of proto2 stores as unknown fields
      * @throws IllegalArgumentException if the class is not a generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {
@@ -102,8 +103,8 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Decodes the canonical JSON form. Unknown fields are skipped. The caller must have checked the text against the
-     * limits for JSON, as {@code JsonCodec} does.
+     * Decodes the canonical JSON form. Unknown fields are skipped. The caller must have checked that the text is
+     * within the limits for JSON, as {@code JsonCodec} does.
      *
      * @throws SerializationException if the text is not the JSON form of a message of this class, or if
      *     protobuf-java-util is missing

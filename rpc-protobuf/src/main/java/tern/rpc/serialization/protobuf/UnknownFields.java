@@ -4,7 +4,8 @@ import com.google.protobuf.WireFormat;
 
 /**
  * Counts the unknown fields of a message in one pass over its bytes, without creating objects. The count ends at
- * invalid bytes, because the parser stops there too. If it is unclear whether the parser stops, the count continues.
+ * invalid bytes, because the parser stops there too. If it is unclear whether the parser would stop, the count
+ * continues.
  *
  * <p>protobuf keeps the unknown fields of each message in a tree, which takes at least half a kilobyte even for one
  * field of two bytes. Messages from newer peers legitimately contain some unknown fields, so the limits grow with the
@@ -18,12 +19,15 @@ final class UnknownFields {
     private static final int FREE = 4_096;
 
     /**
-     * Above {@link #FREE}, one unknown field is kept for this number of bytes in the message. The known fields of a
-     * small message take about this number of bytes.
+     * In addition to {@link #FREE}, one unknown field is kept for each group of this many bytes in the message. A
+     * known field of a small message takes about as many bytes.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
-    /** Above {@link #FREE}, one message with an unknown enum number is accepted for this number of bytes. */
+    /**
+     * In addition to {@link #FREE}, one message with an unknown enum number is accepted for each group of this many
+     * bytes.
+     */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
     /** The minimum encoded size of an unknown field, in bytes. */
@@ -53,8 +57,8 @@ final class UnknownFields {
     }
 
     /**
-     * The number of unknown fields. Consecutive fields with the same number count as one, because protobuf stores them
-     * together.
+     * The number of unknown fields. Consecutive fields with the same field number count as one, because protobuf
+     * stores them together.
      */
     int fields() {
         return fields;
@@ -77,7 +81,10 @@ final class UnknownFields {
         return FREE + length / BYTES_OF_A_MESSAGE;
     }
 
-    /** @param group the number of the group whose end tag ends this message; zero if the message ends at {@code end} */
+    /**
+     * @param group the field number of the group whose end tag ends this message; zero if the message ends at
+     *     {@code end}
+     */
     private void message(KnownFields known, int end, int group, int depth) {
         if (depth > ProtobufCodec.MAX_DEPTH) {
             stop();
@@ -118,7 +125,7 @@ final class UnknownFields {
         }
     }
 
-    /** Skips consecutive fields that need no check, in a loop that keeps the position in a local variable. */
+    /** Skips consecutive fields that need no check. For speed, the loop keeps the position in a local variable. */
     private void passOverPlain(KnownFields known, int end) {
         int at = position;
         int next = at;
@@ -198,7 +205,7 @@ final class UnknownFields {
         }
     }
 
-    /** Reads a length, and returns the end of the bytes that have this length. */
+    /** Reads a length, and returns the position at which the bytes of that length end. */
     private int endOfPart(int end) {
         int count = varint(end);
         if (count < 0 || count > end - position) {
@@ -224,7 +231,7 @@ final class UnknownFields {
         return 0;
     }
 
-    /** Ends all loops by moving the position beyond the end of every part. */
+    /** Ends all loops by moving the position beyond the end of the message and of all nested messages. */
     private void stop() {
         position = Integer.MAX_VALUE;
     }

@@ -14,7 +14,7 @@ import tern.rpc.registry.JsonReader;
 import tern.rpc.registry.JsonWriter;
 
 /**
- * The services of one revision of an application.
+ * The services that one revision of an application offers.
  *
  * @param services the services by {@link Service#key()}, sorted by key
  */
@@ -23,11 +23,11 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
     private static final int MAX_PORT = 65_535;
 
     /**
-     * One service over one protocol.
+     * One service that is offered over one protocol.
      *
      * @param group the group; empty if there is none
      * @param version the version; empty if there is none
-     * @param port the port; 0 for the port that the entry of the process gives for the protocol
+     * @param port the port; 0 to use the port that the process's registry entry lists for this protocol
      */
     public record Service(
             String name,
@@ -42,7 +42,7 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
             parameters = Collections.unmodifiableMap(new TreeMap<>(parameters));
         }
 
-        /** The key {@code group/interface:version:protocol}. Missing parts are omitted. */
+        /** The key {@code group/interface:version:protocol}. A missing group or version is omitted. */
         public String key() {
             return new ServiceKey(name, group, version) + ":" + protocol;
         }
@@ -58,8 +58,8 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
     }
 
     /**
-     * Returns the hash of everything that consumers read from the metadata. The hash does not change at a restart,
-     * because the metadata of each revision stays in the registry permanently.
+     * Returns a hash of all metadata that consumers read. The hash does not change at a restart, because each
+     * revision's metadata stays in the registry permanently.
      */
     static String revision(String application, Map<String, Service> services) {
         if (services.isEmpty()) {

@@ -7,15 +7,15 @@ import java.util.TreeMap;
 import tern.rpc.registry.Registration;
 import tern.rpc.registry.Registration.Service;
 
-/** Converts a registration to the entries that Dubbo's consumers read. */
+/** Converts a registration to the registry entries that Dubbo's consumers read. */
 public final class DubboEntries {
 
-    /** The parameter with the name of the second protocol on the same port. */
+    /** The parameter that contains the name of a second protocol on the same port. */
     static final String FURTHER_PROTOCOL = "ext.protocol";
 
     /**
-     * The parameter that is set if a service uses the second protocol. Consumers use the service only if they request
-     * that protocol.
+     * The parameter that is set if an entry is for the second protocol. Consumers use such an entry only if they
+     * request that protocol.
      */
     private static final String IS_EXTRA = "isExtra";
 
@@ -26,10 +26,10 @@ public final class DubboEntries {
     private final ApplicationMetadata metadata;
 
     /**
-     * Creates the entries.
+     * Creates the registry entries.
      *
-     * @param nodePerProtocol whether there is an interface-level entry for each protocol. If true, a consumer that sets
-     *     no protocol counts the process once per protocol
+     * @param nodePerProtocol whether there is an interface-level entry for each protocol. If true, a consumer that
+     *     requests no particular protocol counts the process once per protocol
      */
     public DubboEntries(Registration registration, boolean nodePerProtocol) {
         this.registration = registration;
@@ -41,7 +41,7 @@ public final class DubboEntries {
         return registration;
     }
 
-    /** Returns the interface-level entries of a service. */
+    /** Returns a service's interface-level entries. */
     public List<ProviderUrl> urls(Service service) {
         List<String> protocols = registration.protocols();
         List<ProviderUrl> urls = new ArrayList<>();
@@ -62,12 +62,12 @@ public final class DubboEntries {
         return urls;
     }
 
-    /** The services of the process over all its protocols. */
+    /** Returns the process's services over all its protocols. */
     public ApplicationMetadata metadata() {
         return metadata;
     }
 
-    /** The application-level entry of the process. */
+    /** Returns the process's application-level entry. */
     public ProcessEntry process() {
         Map<String, String> attributes = new TreeMap<>(registration.attributes());
         attributes.put(
@@ -109,7 +109,7 @@ public final class DubboEntries {
         return services;
     }
 
-    /** Returns the parameters of a service that do not change at a restart. */
+    /** Returns a service's parameters that do not change at a restart. */
     private Map<String, String> parameters(Service service) {
         Map<String, String> parameters = new TreeMap<>();
         parameters.put("application", registration.application());

@@ -1,6 +1,6 @@
 package tern.rpc.registry.dubbo;
 
-/** Checks host names and addresses in the entries of a registry. */
+/** Checks the host names and addresses in registry entries. */
 final class Hosts {
 
     private static final int MAX_LENGTH = 255;

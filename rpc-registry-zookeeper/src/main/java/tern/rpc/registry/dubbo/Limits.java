@@ -1,27 +1,30 @@
 package tern.rpc.registry.dubbo;
 
-/** Limits on entries, because anyone who can reach the registry may write entries (docs/registries.md). */
+/**
+ * The limits on registry entries. They are necessary because anyone who can reach the registry may write entries
+ * (docs/registries.md).
+ */
 public final class Limits {
 
-    /** Maximum size of the entry of one instance in bytes, and of a name in characters. */
+    /** The maximum size of an instance's entry in bytes, and of an entry's name in characters. */
     public static final int MAX_ENTRY = 64 * 1024;
 
-    /** Maximum number of parameters of one entry. */
+    /** The maximum number of parameters in an entry. */
     public static final int MAX_KEYS = 256;
 
-    /** Maximum size of the metadata of one application in bytes. This is also ZooKeeper's default limit for a node. */
+    /** The maximum size of an application's metadata in bytes. This is also ZooKeeper's default limit for a node. */
     public static final int MAX_METADATA = 1024 * 1024;
 
-    /** Maximum number of members in the metadata of one application, which is JSON. */
+    /** The maximum number of JSON members in an application's metadata. */
     static final int MAX_METADATA_MEMBERS = 100_000;
 
-    /** Maximum number of services of one application. */
+    /** The maximum number of services that an application offers. */
     static final int MAX_SERVICES = 5_000;
 
-    /** Maximum number of applications that offer one interface. */
+    /** The maximum number of applications that offer one interface. */
     public static final int MAX_APPLICATIONS = 100;
 
-    /** Maximum length of the name of an application or interface, in characters. */
+    /** The maximum length of an application's or interface's name, in characters. */
     static final int MAX_NAME = 512;
 
     private static final int SHOWN = 120;
@@ -34,7 +37,10 @@ public final class Limits {
         }
     }
 
-    /** Returns a text from the registry in a form for messages: shortened and without control characters. */
+    /**
+     * Returns a string from the registry in a form for log and error messages: shortened and without control
+     * characters.
+     */
     public static String shown(String text) {
         StringBuilder clean = new StringBuilder();
         for (int i = 0; i < text.length() && i < SHOWN; i++) {

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The names of the applications that offer an interface, as one text separated by commas. The text may contain
- * applications that are no longer running.
+ * Parses and extends a mapping: the names of the applications that offer an interface, separated by commas. A mapping
+ * may contain applications that are no longer running.
  */
 public final class Mapping {
 
     private Mapping() {}
 
-    /** Returns the names without duplicates. Invalid names of applications are omitted. */
+    /** Returns the application names without duplicates. Invalid names are omitted. */
     public static List<String> parse(String text) {
         Limits.check("the length of the mapping", text.length(), Limits.MAX_ENTRY);
         Set<String> names = new LinkedHashSet<>();
@@ -26,7 +26,7 @@ public final class Mapping {
     }
 
     /**
-     * Adds a name at the end of the text. Returns the same text if it already contains the name. Names are never
+     * Appends a name to a mapping. Returns the mapping unchanged if it already contains the name. Names are never
      * removed or reordered.
      */
     public static String with(String text, String application) {
@@ -42,8 +42,8 @@ public final class Mapping {
     }
 
     /**
-     * Whether the text is a valid name of an application. The valid characters are restricted, because the name becomes
-     * part of paths.
+     * Whether the string is a valid application name. The valid characters are restricted, because the name becomes
+     * part of ZooKeeper paths.
      */
     static boolean isName(String name) {
         return !name.isEmpty()

@@ -10,8 +10,8 @@ import tern.rpc.registry.JsonReader;
 import tern.rpc.registry.JsonWriter;
 
 /**
- * An application-level entry, which describes one process with its protocols. In ZooKeeper the entry is the data of a
- * node, in the JSON format of Curator's service discovery.
+ * An application-level entry, which describes one process and its protocols. In ZooKeeper the entry is a node's data,
+ * in the JSON format of Curator's service discovery.
  *
  * @param application the name of the application
  * @param id the id in the form {@code host:port}
@@ -32,8 +32,7 @@ public record ProcessEntry(String application, String id, String host, int port,
     private static final String NO_REVISION = "0";
 
     /**
-     * The name of the class that Dubbo's Jackson needs as type information. Tern writes this name but never loads the
-     * class.
+     * The class name that Dubbo's Jackson needs as type information. Tern writes this name but never loads the class.
      */
     private static final String PAYLOAD_CLASS = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance";
 
@@ -47,7 +46,7 @@ public record ProcessEntry(String application, String id, String host, int port,
     }
 
     /**
-     * Parses the data of a node.
+     * Parses a node's data.
      *
      * @return null for an entry without services or in another format, such as Spring Cloud's
      * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
@@ -128,7 +127,7 @@ public record ProcessEntry(String application, String id, String host, int port,
         return JsonWriter.write(endpoints);
     }
 
-    /** Returns the data of the node for this entry. */
+    /** Returns the node data for this entry, as JSON. */
     public String json(long registeredAtMillis) {
         Map<String, Object> payload = new LinkedHashMap<>();
         payload.put("@class", PAYLOAD_CLASS);

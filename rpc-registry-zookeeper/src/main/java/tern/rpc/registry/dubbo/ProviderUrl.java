@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import tern.rpc.ServiceKey;
 
 /**
- * An interface-level entry, which is the URL of one service of one process. In ZooKeeper the encoded URL is the name of
- * a node.
+ * An interface-level entry, which is the URL of one service in one process. In ZooKeeper the encoded URL is a node's
+ * name.
  *
  * @param host the host; an IPv6 address has no brackets
  * @param path the interface, without group and version
@@ -31,7 +31,7 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
     }
 
     /**
-     * Parses the name of a node.
+     * Parses a node's name.
      *
      * @throws IllegalArgumentException if the name is not the encoded URL of a provider, or exceeds the limits
      */
@@ -40,7 +40,11 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         return parse(URLDecoder.decode(name, StandardCharsets.UTF_8));
     }
 
-    /** @throws IllegalArgumentException if the text is not the URL of a provider, or exceeds the limits */
+    /**
+     * Parses a URL.
+     *
+     * @throws IllegalArgumentException if the string is not a provider's URL, or exceeds the limits
+     */
     public static ProviderUrl parse(String url) {
         Limits.check("the length of the URL", url.length(), Limits.MAX_ENTRY);
         int scheme = url.indexOf(SCHEME_END);
@@ -102,13 +106,13 @@ public record ProviderUrl(String protocol, String host, int port, String path, M
         return parameters.getOrDefault(name, "");
     }
 
-    /** Returns the service, which is read from the parameters or the path. */
+    /** Returns the service to which the URL belongs, from the parameters or else the path. */
     public ServiceKey service() {
         String name = parameter(INTERFACE);
         return new ServiceKey(name.isEmpty() ? path : name, parameter(GROUP), parameter(VERSION));
     }
 
-    /** Returns the name of the node for this entry. */
+    /** Returns the node name for this entry. */
     public String node() {
         return URLEncoder.encode(toString(), StandardCharsets.UTF_8);
     }

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Attributes;
 
 /**
- * Reads the attributes of a provider from the parameters of its entries. An invalid value is treated like a missing
- * one. Not thread-safe.
+ * Reads a provider's attributes from the parameters of its registry entries. An invalid value is treated like a
+ * missing one. Not thread-safe.
  */
 public final class ReadAttributes {
 
@@ -38,7 +38,8 @@ public final class ReadAttributes {
                 number(parameter.apply(TIMESTAMP), 0, Long.MAX_VALUE),
                 false);
         if (shared.size() >= MAX_SHARED) {
-            shared.clear(); // Start times never repeat, so attributes with old start times must not accumulate.
+            // Start times never repeat, so the cache is cleared before attributes with old start times accumulate.
+            shared.clear();
         }
         Attributes same = shared.putIfAbsent(read, read);
         return same == null ? read : same;

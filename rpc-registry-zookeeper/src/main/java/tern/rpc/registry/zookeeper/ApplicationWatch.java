@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
-/** Watches the processes of one application, for all services that it offers. Confined to the session's thread. */
+/**
+ * Watches the processes of one application, on behalf of all services that the application offers. Confined to the
+ * session's thread.
+ */
 final class ApplicationWatch {
 
     private final Folder<ProcessEntry> processes;
@@ -27,9 +30,7 @@ final class ApplicationWatch {
         this.metadata = new MetadataCache(session, this::tell);
     }
 
-    /**
-     * Parses an entry. The application is determined by the node that contains the entry, not by the name in the entry.
-     */
+    /** Parses an entry. The node that contains the entry determines the application, not the name in the entry. */
     private static @Nullable ProcessEntry read(String application, byte @Nullable [] data) {
         ProcessEntry entry = data == null ? null : ProcessEntry.parse(new String(data, StandardCharsets.UTF_8));
         return entry == null
@@ -48,7 +49,7 @@ final class ApplicationWatch {
     /**
      * Removes a listener.
      *
-     * @return whether no listener remains
+     * @return whether no other listener remains
      */
     boolean remove(Runnable listener) {
         listeners.remove(listener);

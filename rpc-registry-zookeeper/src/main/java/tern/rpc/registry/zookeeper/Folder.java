@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * Watches the children of one node. Each child is read once, and again when it changes; the parsed entries are kept.
+ * Watches the children of one node. Reads each child once, and again when it changes, and keeps the parsed entries.
  * Confined to the session's thread.
  */
 final class Folder<T> implements Session.Listener {
@@ -26,7 +26,7 @@ final class Folder<T> implements Session.Listener {
     private static final int MAX_CHILDREN = 100_000;
     private static final int MAX_IN_FLIGHT = 64;
 
-    /** Parses an entry. */
+    /** Parses a child's entry. */
     interface Reader<T> {
 
         /**
@@ -46,7 +46,8 @@ final class Folder<T> implements Session.Listener {
     private final Reader<T> reader;
     private final Runnable changed;
     private final Map<String, T> entries = new HashMap<>();
-    private final Set<String> known = new HashSet<>(); // the names of all children, including ignored entries
+    // the names of all children, including children whose entries are ignored
+    private final Set<String> known = new HashSet<>();
     private final Deque<String> toRead = new ArrayDeque<>();
     private final Set<String> unread = new HashSet<>(); // the names that are queued in {@code toRead} or are being read
     private int reading;
@@ -59,9 +60,9 @@ final class Folder<T> implements Session.Listener {
     private boolean warned;
 
     /**
-     * Creates a folder.
+     * Creates a watch on a node's children.
      *
-     * @param withData whether the data of a child is the entry; if false, the name of the child is the entry
+     * @param withData whether a child's data is the entry; if false, the child's name is the entry
      * @param changed called after the first list and after each change
      */
     Folder(Session session, String path, boolean withData, Reader<T> reader, Runnable changed) {
@@ -95,7 +96,7 @@ final class Folder<T> implements Session.Listener {
         listing = false;
         incomplete = false;
         if (isNew && withData) {
-            known.clear(); // The watches on the data do not exist in the new session.
+            known.clear(); // The new session has no watches on the children's data, so all children must be read again.
         }
         list();
     }
@@ -123,8 +124,8 @@ final class Folder<T> implements Session.Listener {
             if (failure == null) {
                 listed(names);
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node has been created meanwhile, the children are listed again; otherwise the watch reports
-                // the creation.
+                // If the node has been created in the meantime, the children are listed again; otherwise the watch
+                // set here reports the creation.
                 session.exists(path, event -> list()).thenRun(this::list);
                 listed(List.of());
             } else {

@@ -13,9 +13,9 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
- * Looks for providers that have only interface-level entries. As soon as one provider of a service has an
- * application-level entry, Dubbo 3 consumers send all calls to providers with application-level entries, so the other
- * providers get no calls.
+ * Finds providers that have only interface-level entries. As soon as one provider of a service has an
+ * application-level entry, Dubbo 3 consumers send all calls to providers with application-level entries, so the
+ * providers without such an entry get no calls.
  */
 final class InterfaceOnly {
 
@@ -35,7 +35,10 @@ final class InterfaceOnly {
         this.level = level;
     }
 
-    /** Logs a warning if other providers would no longer get calls. The result never completes exceptionally. */
+    /**
+     * Logs a warning if providers without application-level entries would no longer get calls. The result never
+     * completes exceptionally.
+     */
     CompletableFuture<Void> warn(DubboEntries own) {
         if (!level.hasApplications()) {
             return CompletableFuture.completedFuture(null);
@@ -63,8 +66,8 @@ final class InterfaceOnly {
     }
 
     /**
-     * Returns the applications of the entries, except this application. For an entry without an application name,
-     * returns its address.
+     * Returns the names of the applications in the entries, without the own application. An entry without an
+     * application name is represented by its address.
      */
     private static List<String> applications(Registration own, List<String> names) {
         Set<String> found = new TreeSet<>();

@@ -15,8 +15,8 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
 /**
- * Caches the services of each revision of one application. Each revision is read once. If reading fails, it is repeated
- * after increasing pauses. Confined to the session's thread.
+ * Caches the services of each revision of one application. Each revision is read once. If reading fails, the read is
+ * repeated after increasing pauses. Confined to the session's thread.
  */
 final class MetadataCache {
 
@@ -65,7 +65,7 @@ final class MetadataCache {
         return entry.metadata;
     }
 
-    /** Whether each revision is known, or reading it has failed at least once. */
+    /** Whether the services of each revision are known, or reading them has failed at least once. */
     boolean isAsked() {
         return entries.values().stream().allMatch(entry -> entry.asked);
     }

@@ -12,7 +12,7 @@ import tern.rpc.registry.dubbo.Limits;
 import tern.rpc.registry.dubbo.Mapping;
 
 /**
- * Writes nodes one after another, so that the start of a process does not flood the registry. Confined to the session's
+ * Writes nodes one after another, so the start of a process does not overload the registry. Confined to the session's
  * thread.
  */
 final class NodeWriter {
@@ -26,7 +26,7 @@ final class NodeWriter {
         this.session = session;
     }
 
-    /** Runs an action on each element, one after another, and adds up the results. */
+    /** Runs an action on each element, one after another, and returns the sum of the results. */
     <T> CompletableFuture<Integer> each(List<T> elements, Function<T, CompletableFuture<Integer>> action) {
         return each(elements, 0, 0, action);
     }
@@ -49,9 +49,9 @@ final class NodeWriter {
     }
 
     /**
-     * Ensures that an ephemeral node exists in the current session. A node of an earlier session is replaced, because
-     * it would disappear with that session. The earlier session may belong to this process, or to a previous process at
-     * the same address.
+     * Ensures that an ephemeral node exists in the current session. A node from an earlier session is replaced,
+     * because it would disappear with that session. The earlier session may belong to this process, or to a previous
+     * process at the same address.
      *
      * @return 1 if the node was written, 0 if it was already correct
      */
@@ -69,8 +69,8 @@ final class NodeWriter {
     }
 
     /**
-     * Adds an application to the mapping of an interface by compare-and-set, so that the names of other applications
-     * are kept.
+     * Adds an application to an interface's mapping by compare-and-set, which keeps the names that other applications
+     * add concurrently.
      */
     CompletableFuture<Integer> map(String path, String application) {
         return map(path, application, 1);

@@ -11,10 +11,10 @@ import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
- * The nodes of one registration.
+ * The nodes that one registration writes.
  *
  * @param ephemeral the entries at both levels, which end with the session
- * @param metadata the nodes with the services; empty if there are only interface-level entries
+ * @param metadata the nodes that contain the services; empty if there are only interface-level entries
  * @param mapped the interfaces whose mapping contains the application
  */
 record OwnNodes(List<Paths.Node> ephemeral, List<Paths.Node> metadata, List<String> mapped) {

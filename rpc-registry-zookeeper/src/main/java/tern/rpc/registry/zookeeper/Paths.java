@@ -4,7 +4,12 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import org.apache.zookeeper.CreateMode;
 
-/** The paths of nodes in ZooKeeper. */
+/**
+ * The paths of the nodes in ZooKeeper.
+ *
+ * @param root the root node of the interface-level entries and of the metadata
+ * @param applications the root node of the application-level entries
+ */
 record Paths(String root, String applications) {
 
     static Paths of(ZooKeeperSettings settings) {

@@ -14,8 +14,8 @@ import tern.rpc.registry.dubbo.rules.Rule;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
 
 /**
- * Watches the rules of one service: its own rules, and the tag rules of the applications that offer it. Confined to the
- * session's thread.
+ * Watches the rules for one service: the service's own rules, and the tag rules of the applications that offer it.
+ * Confined to the session's thread.
  */
 final class RuleWatches {
 
@@ -57,7 +57,7 @@ final class RuleWatches {
         }
     }
 
-    /** Whether the name may be part of the path of a node. */
+    /** Whether the name may be part of a node's path. */
     private static boolean isName(String application) {
         return !application.isEmpty()
                 && application.indexOf('/') < 0

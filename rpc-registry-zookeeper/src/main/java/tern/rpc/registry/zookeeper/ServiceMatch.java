@@ -42,9 +42,9 @@ final class ServiceMatch {
     }
 
     /**
-     * Adds a process.
+     * Adds a process if it offers the service.
      *
-     * @param metadata the services of the process; null until they are known
+     * @param metadata the process's services; null until they are known
      */
     void add(ProcessEntry process, @Nullable ApplicationMetadata metadata) {
         if (metadata == null) {
@@ -101,7 +101,7 @@ final class ServiceMatch {
         }
     }
 
-    /** Returns the providers added since the last call, sorted by address. */
+    /** Returns the providers found since the previous call, sorted by address. */
     List<Instance> take() {
         Collection<Instance> instances = found.values();
         before.clear();
@@ -110,7 +110,7 @@ final class ServiceMatch {
         return new ArrayList<>(instances);
     }
 
-    /** The parameters of the service. If a parameter is missing there, the parameter of the process is used. */
+    /** The service's parameters. If a parameter is missing there, the process's parameter is used. */
     private record EntryParameters(Map<String, String> first, Map<String, String> second) {
 
         @Nullable

@@ -24,19 +24,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection to one ZooKeeper ensemble, with a thread of its own. Results, watches and listeners run on that
- * thread, so their code needs no locks. Operations never block and are not repeated. After a failure, the caller waits
- * for {@link Listener#connected} and starts again.
+ * thread, so their code needs no locks. Operations never block and are not repeated after a failure. The caller then
+ * waits for {@link Listener#connected} and starts again.
  */
 final class Session implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
-    /** The time without a connection after which lists of providers become stale. */
+    /** The time without a connection after which provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
     private static final int MAX_PARENTS = 100_000;
 
-    /** Receives the state of the connection, on the session's thread. */
+    /** Is notified when the connection's state changes, on the session's thread. */
     interface Listener {
 
         /**
@@ -51,7 +51,7 @@ final class Session implements AutoCloseable {
         void stale(String why);
     }
 
-    /** The data of a node, with its state. */
+    /** A node's data and state. */
     record Data(byte[] bytes, Stat stat) {}
 
     private final ZooKeeperSettings settings;
@@ -84,7 +84,7 @@ final class Session implements AutoCloseable {
         return settings;
     }
 
-    /** Starts to connect. A second call has no effect. */
+    /** Starts to connect to the ensemble. A second call has no effect. */
     synchronized void start() {
         if (!started && !closed) {
             started = true;
@@ -219,7 +219,7 @@ final class Session implements AutoCloseable {
                 };
     }
 
-    /** Lists the names of the children of a node. */
+    /** Lists the names of a node's children. */
     CompletableFuture<List<String>> children(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
         return run(
                 path,
@@ -228,7 +228,7 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Reads the state of a node. Fails with NoNode if the node does not exist. The watch is set whether or not the node
+     * Reads a node's state. Fails with NoNode if the node does not exist. The watch is set whether or not the node
      * exists.
      */
     CompletableFuture<Stat> exists(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
@@ -239,7 +239,7 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Reads the data of a node. Checks the length of the data first, because an answer that is too long would end the
+     * Reads a node's data. Checks the length of the data first, because an answer that is too long would end the
      * connection.
      */
     CompletableFuture<Data> data(String path, int maxBytes, @Nullable Consumer<Watcher.Event.EventType> changed) {
@@ -302,8 +302,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Replaces the data of a node. Fails with BadVersion if the node has a version other than {@code version}; -1
-     * stands for any version.
+     * Replaces a node's data. Fails with BadVersion if the node has a version other than {@code version}; -1 stands
+     * for any version.
      */
     CompletableFuture<Stat> replace(String path, byte[] data, int version) {
         return run(

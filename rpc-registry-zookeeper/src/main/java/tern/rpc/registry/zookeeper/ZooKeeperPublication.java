@@ -10,7 +10,7 @@ import tern.rpc.registry.Publication;
 import tern.rpc.registry.dubbo.DubboEntries;
 
 /**
- * Writes the nodes of one process in the order metadata, mapping, entries, and writes them again in each new session.
+ * Writes the nodes for one process in this order: metadata, mapping, entries. Writes them again in each new session.
  * Fields without a comment are confined to the session's thread.
  */
 final class ZooKeeperPublication implements Publication, Session.Listener {
@@ -47,7 +47,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
 
     @Override
     public void connected(boolean isNew) {
-        writing = false; // Operations in progress have failed with the connection.
+        writing = false; // Write operations in progress have failed together with the connection.
         write();
     }
 

@@ -23,10 +23,10 @@ import tern.rpc.registry.dubbo.rules.RuleConsumer;
 public final class ZooKeeperRegistry implements Registry {
 
     /**
-     * The form of the entries that this process writes.
+     * The kinds of entries that this process writes.
      *
      * @param level the levels at which entries are written
-     * @param nodePerProtocol whether an interface-level entry is written for each protocol of a port
+     * @param nodePerProtocol whether each protocol of a port gets its own interface-level entry
      */
     public record Form(Level level, boolean nodePerProtocol) {
 
@@ -34,7 +34,7 @@ public final class ZooKeeperRegistry implements Registry {
     }
 
     /**
-     * Opens registries at addresses with the scheme {@code zookeeper}.
+     * Opens registries whose addresses have the scheme {@code zookeeper}.
      *
      * @param application the name of this application, to which rules may refer; empty for none
      */
@@ -94,7 +94,7 @@ public final class ZooKeeperRegistry implements Registry {
         try {
             return Integer.parseInt(text);
         } catch (NumberFormatException e) {
-            return DEFAULT_PORT; // ZooKeeper itself rejects the address with a message.
+            return DEFAULT_PORT; // ZooKeeper itself rejects the address later with a message.
         }
     }
 

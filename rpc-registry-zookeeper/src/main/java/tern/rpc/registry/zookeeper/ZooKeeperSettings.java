@@ -11,7 +11,7 @@ import org.apache.zookeeper.common.ZKConfig;
 import tern.rpc.registry.RegistryUrl;
 
 /**
- * The settings in the address of a ZooKeeper ensemble.
+ * The settings in a ZooKeeper ensemble's address.
  *
  * @param root the root node of the interface-level entries and of the metadata
  * @param applications the root node of the application-level entries
@@ -19,8 +19,8 @@ import tern.rpc.registry.RegistryUrl;
 record ZooKeeperSettings(RegistryUrl url, String root, String applications, int sessionMillis, int connectMillis) {
 
     /**
-     * The maximum size of one answer in bytes. About 2,500 providers of one interface would exceed ZooKeeper's default
-     * of 1 MiB.
+     * The maximum size of one answer in bytes. The list of about 2,500 providers of one interface exceeds ZooKeeper's
+     * default of 1 MiB.
      */
     private static final String MAX_ANSWER = String.valueOf(64 * 1024 * 1024);
 
@@ -86,8 +86,8 @@ record ZooKeeperSettings(RegistryUrl url, String root, String applications, int 
     }
 
     /**
-     * Returns the access control list. If the address contains credentials, only their owner may access the entries, as
-     * in Dubbo.
+     * Returns the access control list for new nodes. If the address contains credentials, only their owner may access
+     * the entries, as in Dubbo.
      */
     java.util.List<org.apache.zookeeper.data.ACL> acl() {
         return url.hasCredentials() ? ZooDefs.Ids.CREATOR_ALL_ACL : ZooDefs.Ids.OPEN_ACL_UNSAFE;

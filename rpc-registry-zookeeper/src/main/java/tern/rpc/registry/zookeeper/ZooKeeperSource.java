@@ -40,7 +40,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
     private final Folder<ProviderUrl> urls;
     private final MappingWatch mapping;
     private final RuleWatches rules;
-    private @Nullable Consumer<EndpointSnapshot> listener; // null before the start and after the end
+    private @Nullable Consumer<EndpointSnapshot> listener; // null before the start and after the end of the source
     private @Nullable EndpointSnapshot last;
     private @Nullable String stale;
 
@@ -127,7 +127,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         }
         rules.watch(names());
         if (!rules.isHeard()) {
-            return; // Each rule that is read for the first time calls this method again.
+            return; // Some rules have not been read; each rule that is read for the first time calls this method again.
         }
         for (ApplicationWatch application : watched.values()) {
             for (ProcessEntry process : application.processes()) {
@@ -139,7 +139,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         tell(EndpointSnapshot.heard(instances, clock.instant()).withRules(rules.rules()));
     }
 
-    /** Returns the names, in the entries, of the applications that offer the service. */
+    /** Returns the names of the applications that offer the service, as found in the entries. */
     private Set<String> names() {
         Set<String> names = new TreeSet<>(watched.keySet());
         urls.entries().values().forEach(url -> names.add(url.parameter(APPLICATION)));

@@ -15,7 +15,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * The addresses of providers as written in properties and annotations.
+ * The provider addresses that a property or annotation contains.
  *
  * @param protocol the protocol of the addresses; null if the addresses contain none
  */
@@ -28,7 +28,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             EXPECTED + "; attributes are weight=50, zone=<name> and tag=<name>, joined by &";
     private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
-    /** The value if there are no addresses because a registry provides them. */
+    /** The value to use if a registry provides the addresses. */
     static final Addresses NONE = new Addresses(null, List.of());
 
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
@@ -89,8 +89,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     }
 
     /**
-     * Returns the exception for an address that contains the port of the application's own server. This port is
-     * unknown, because references are created before the server listens.
+     * Returns the exception for an address that refers to the own server's port while that port is unknown. It is
+     * unknown because references are created before the server listens.
      */
     static RpcStartException ownPortIsNotKnown(String property) {
         return new RpcStartException(

@@ -4,13 +4,13 @@ import java.util.List;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** A service that the server exports in addition to the services of the application. */
+/** A service that the server exports in addition to the application's services. */
 interface BuiltInService {
 
-    /** Exports the service, unless the application exports a service with the same name. */
+    /** Exports the built-in service, unless the application exports a service with the same name. */
     void addTo(RpcServer.Builder server);
 
-    /** Called when the shutdown begins, before the server drains. */
+    /** Notifies the built-in service that the shutdown has begun. Called before the server drains. */
     default void shutDown() {}
 
     /** Returns the keys of the application's services, without the built-in services. */

@@ -13,7 +13,7 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * The properties of a reference that have changed since the start.
+ * A reference's properties that have changed since the start.
  *
  * @param timeouts the changed timeouts by method name
  * @param weights the changed weights by address as written in the properties
@@ -21,7 +21,7 @@ import tern.rpc.endpoint.Rules;
 record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weights) implements Rules {
 
     /**
-     * Compares the settings of a reference at startup with its current settings.
+     * Compares a reference's settings at startup with its current settings.
      *
      * @param clientBefore the client's timeout at startup, which applies to methods without a timeout of their own
      * @param clientNow the client's current timeout

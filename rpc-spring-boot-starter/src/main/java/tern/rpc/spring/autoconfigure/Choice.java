@@ -9,12 +9,13 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * The rule by which a reference chooses among its providers.
+ * The settings by which a reference chooses among its providers.
  *
  * @param policy the name of one of Tern's load balancers or of a bean
- * @param property the property that contains the name, for error messages
+ * @param property the property that contains the policy's name, for error messages
  * @param zone the preferred zone; empty for none
- * @param tag the tag of calls; empty for none
+ * @param tag the default tag of calls; empty for none
+ * @param subset the maximum number of providers to connect to; 0 for all
  */
 record Choice(String policy, String property, String zone, String tag, int subset) {
 
@@ -31,6 +32,8 @@ record Choice(String policy, String property, String zone, String tag, int subse
     }
 
     /**
+     * Returns a copy with the settings that the service's properties contain.
+     *
      * @param prefix the prefix of the service's properties, such as {@code rpc.client.services.orders}
      */
     Choice with(RpcClientProperties.Service service, String prefix) {

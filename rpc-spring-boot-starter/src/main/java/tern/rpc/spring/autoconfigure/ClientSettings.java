@@ -30,16 +30,15 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
- * The validated settings of the client.
+ * The client's validated settings.
  *
  * @param url the addresses for references that have none of their own
- * @param choice the choice among providers for references that do not set one
+ * @param choice how references without a setting of their own choose among providers
  * @param registry the registry for references without addresses; null if there is none
- * @param registryCache the directory for the last valid lists of providers; null to keep no lists
+ * @param registryCache the directory for the last valid provider lists; null to keep no lists
  * @param registries the addresses of additional registries, by name
  * @param token the token for references without a token of their own
- * @param tls the keys and trusted certificates of references that set their own, by the name of the reference as
- *     written in the properties
+ * @param tls the TLS settings of references that have their own, by the reference's name as written in the properties
  * @param details sources of addresses that take precedence over properties, in order
  */
 record ClientSettings(
@@ -200,7 +199,7 @@ record ClientSettings(
         }
     }
 
-    /** Returns the choices among providers that the properties contain, for the client and for all services. */
+    /** Returns the settings for choosing among providers, for the client and for each service in the properties. */
     List<Choice> choices() {
         return Stream.concat(
                         Stream.of(choice),
@@ -223,7 +222,7 @@ record ClientSettings(
     }
 
     /**
-     * Combines an annotation with the properties. Properties take precedence.
+     * Combines a reference's annotation with the properties, which take precedence.
      *
      * @param placeholders replaces placeholders in the annotation
      * @param where the place of the annotation, for error messages

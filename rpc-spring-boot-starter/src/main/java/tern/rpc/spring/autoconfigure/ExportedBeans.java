@@ -23,7 +23,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcService;
 
-/** Finds the beans to export without creating them. Only gRPC services must be created. */
+/** Finds the beans to export without creating them. Only beans that are gRPC services must be created. */
 final class ExportedBeans {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);

@@ -71,7 +71,10 @@ final class FallbackBeans {
         return resolved == null ? "" : resolved;
     }
 
-    /** Returns the fallback of a service; null if there is none. The fallback is created when it is first used. */
+    /**
+     * Returns a service's fallback; null if there is none. The fallback bean is created when the supplier is first
+     * used.
+     */
     static @Nullable Supplier<Object> of(ConfigurableBeanFactory factory, ServiceKey service) {
         if (!(factory instanceof ConfigurableListableBeanFactory beans)) {
             return null;

@@ -27,8 +27,8 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Makes a few calls to a service inside Tern during startup. The first calls of a process load and link several hundred
- * classes, so without these calls the first real callers would wait for that. No other process is involved.
+ * Makes a few calls to a service inside Tern during startup. The first calls in a process load and link several
+ * hundred classes, so without these calls the first real callers would have to wait. No other process is involved.
  */
 final class FirstCalls {
 
@@ -43,24 +43,24 @@ final class FirstCalls {
     /** The maximum time that these calls may delay the startup. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** The target for the first calls. It is so high that these slow calls are not reported. */
+    /** The latency target for the first calls. It is so high that these slow calls are not reported. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
     /** The service that is called. */
     public interface Probe {
 
-        /** Returns the message. */
+        /** Returns the message unchanged. */
         Message echo(Message message);
     }
 
-    /** A typical argument, which contains texts and numbers. */
+    /** A typical argument, which contains strings and numbers. */
     public record Message(String text, int number, List<String> more) implements Serializable {}
 
     private FirstCalls() {}
 
     /**
-     * Returns an object that has made no calls. Used in applications without tern-rpc-hessian, because the messages of
-     * the first calls are Java values.
+     * Returns an object without having made any call. Used in applications without tern-rpc-hessian, because the
+     * messages of the first calls are Java values.
      */
     static FirstCalls none() {
         return new FirstCalls();

@@ -38,8 +38,8 @@ final class ForeignProperties {
             Map.entry("metadatareport", "the registry has the metadata, too"));
 
     /**
-     * Tern's root names for the root names of other frameworks, in the order of the lookup. Most settings of a provider
-     * or a protocol belong to the server.
+     * For each root name of other frameworks, Tern's root names in the order in which they are tried. Most settings
+     * of a provider or a protocol belong to the server.
      */
     private static final Map<String, String> ROOTS =
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");
@@ -53,8 +53,8 @@ final class ForeignProperties {
     private static final String FILTERS = "beans of ClientFilter and ServerFilter are the filters";
 
     /**
-     * Dubbo's options of consumers, providers and references that Tern handles differently, with the alternative in
-     * Tern.
+     * Dubbo's options for consumers, providers and references that Tern handles differently, each with Tern's
+     * alternative.
      */
     private static final Map<String, String> OPTIONS = Map.ofEntries(
             Map.entry("check", OF_A_SERVICE + "check and @RpcReference(check = …) have it for one service"),

@@ -25,7 +25,7 @@ class HealthConfiguration {
         return new HealthService();
     }
 
-    /** The order places this service before reflection, which lists it. */
+    /** The order places the health service before reflection, which lists the health service. */
     @Bean
     @Order(0)
     BuiltInService rpcBuiltInHealth(HealthService health) {

@@ -39,7 +39,7 @@ final class KnownProperties {
 
     private static final String ANY = "*";
 
-    /** The name of one property. An element of its path may be {@link #ANY}. */
+    /** A property name as a pattern. An element of its path may be {@link #ANY}, which matches any name. */
     private record Pattern(List<String> path, boolean list) {
 
         boolean matches(ConfigurationPropertyName name) {
@@ -54,8 +54,8 @@ final class KnownProperties {
         }
 
         /**
-         * Whether the property matches a name that comes from an environment variable. Such a name has no dashes,
-         * because each dash has become a dot or was removed.
+         * Whether the pattern matches a property name that comes from an environment variable. Such a name has no
+         * dashes, because each dash has become a dot or was removed.
          */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()
@@ -71,14 +71,16 @@ final class KnownProperties {
         }
 
         /**
-         * Whether the last element is chosen by the application. Such an element gives no hint about the intended
-         * property.
+         * Whether the last path element is a name that the application chooses. Such an element gives no hint about
+         * the intended property.
          */
         boolean endsWithAnyName() {
             return path.get(path.size() - 1).equals(ANY);
         }
 
-        /** Returns the property in its correct notation, with the elements that the application has chosen. */
+        /**
+         * Returns the property name in its correct spelling, with the path elements that the application has chosen.
+         */
         String filled(ConfigurationPropertyName like) {
             List<String> elements = new ArrayList<>();
             for (int i = 0; i < path.size(); i++) {
@@ -139,7 +141,7 @@ final class KnownProperties {
         return element.toLowerCase(Locale.ROOT).replace("-", "");
     }
 
-    /** Returns the root names of all properties of Tern. */
+    /** Returns the root names of all Tern properties. */
     List<ConfigurationPropertyName> roots() {
         return roots.stream().map(ConfigurationPropertyName::of).toList();
     }
@@ -148,7 +150,7 @@ final class KnownProperties {
         return patterns.stream().anyMatch(pattern -> pattern.matches(name));
     }
 
-    /** Whether a name that comes from an environment variable is known. */
+    /** Whether a property name that comes from an environment variable is known. */
     boolean containsVariable(ConfigurationPropertyName name) {
         return contains(name) || patterns.stream().anyMatch(pattern -> pattern.matchesLoosely(name));
     }
@@ -194,7 +196,7 @@ final class KnownProperties {
         return row[other.length()];
     }
 
-    /** Returns all names, with {@code *} in place of elements that applications choose. */
+    /** Returns all property names, with {@code *} in place of path elements that applications choose. */
     List<String> names() {
         return patterns.stream()
                 .map(pattern -> String.join(".", pattern.path()))

@@ -65,10 +65,7 @@ final class LocalCalls {
                 > 0;
     }
 
-    /**
-     * Whether the server of this application is already listening, as it is when the fields of a test class are
-     * injected.
-     */
+    /** Whether this application's server is already listening, as it is when a test class's fields are injected. */
     static boolean portIsKnown(ConfigurableBeanFactory beans) {
         return beans.getBeanProvider(RpcServerLifecycle.class).stream().anyMatch(RpcServerLifecycle::isRunning);
     }

@@ -66,7 +66,11 @@ final class NettyVersion {
         return 0;
     }
 
-    /** Returns one of the numbers in the version. A snapshot has the numbers of its release. */
+    /**
+     * Returns one of the numbers in the version. A snapshot version has the same numbers as its release.
+     *
+     * @param index the number's index, starting at 0
+     */
     private static int number(String[] parts, int index) {
         String digits = index < parts.length ? parts[index].replaceAll("\\D.*", "") : "";
         return digits.isEmpty() ? 0 : Integer.parseInt(digits);

@@ -13,16 +13,16 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.metrics.RpcMeter;
 
-/** An observation of one call. Client and server use it in the same way. */
+/** One call's observation. Client and server use this class in the same way. */
 final class ObservedCall {
 
     static final String CLIENT = "rpc.client.calls";
     static final String SERVER = "rpc.server.calls";
-    private static final String ACTIVE = ".active"; // suffix of long task timers
+    private static final String ACTIVE = ".active"; // the suffix of long task timers' names
 
     private ObservedCall() {}
 
-    /** Whether the meter with this name comes from Tern's observations. */
+    /** Whether the meter with this name was created from Tern's observations. */
     static boolean isName(String meter) {
         return Set.of(CLIENT, SERVER, CLIENT + ACTIVE, SERVER + ACTIVE).contains(meter);
     }

@@ -4,8 +4,8 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Checks for the modules that an application may omit (docs/modules.md). The checks use class names, so that no class
- * is loaded.
+ * Checks for the modules that an application may omit (docs/modules.md). The checks look for class files by name, so
+ * they load no class.
  */
 final class OptionalModules {
 
@@ -25,7 +25,7 @@ final class OptionalModules {
     }
 
     /**
-     * Checks for the module for protobuf messages.
+     * Checks that the module for protobuf messages is present.
      *
      * @throws RpcStartException if the module is missing, because the configured feature needs it
      */
@@ -39,9 +39,9 @@ final class OptionalModules {
     }
 
     /**
-     * Checks for the module for Java values.
+     * Checks that the module for Java values is present if the reference's protocol needs it.
      *
-     * @throws RpcStartException if the module is missing and the protocol of the reference needs it
+     * @throws RpcStartException if the module is missing
      */
     static void checkProtocol(String protocol, String where) {
         boolean javaValues = protocol.equals("dubbo") || protocol.equals("local");

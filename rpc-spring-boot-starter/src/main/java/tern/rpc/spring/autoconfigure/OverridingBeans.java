@@ -29,10 +29,10 @@ final class OverridingBeans {
 
     private static final Logger LOG = LoggerFactory.getLogger(OverridingBeans.class);
 
-    /** The meta-annotation of the annotations in Spring's test framework that replace beans. */
+    /** The meta-annotation of the Spring test annotations that replace beans. */
     private static final String OVERRIDE = "org.springframework.test.context.bean.override.BeanOverride";
 
-    /** A part of the name of every class that Mockito generates. */
+    /** A substring in the name of every class that Mockito generates. */
     private static final String MOCK = "$MockitoMock$";
 
     private final DefaultListableBeanFactory beans;
@@ -42,9 +42,9 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns the name of the bean that replaces the reference; null if the reference gets a remote proxy.
+     * Returns the name of the bean that replaces the reference's remote proxy; null if there is no such bean.
      *
-     * @param requestedBy the bean that contains the reference; it is never injected into itself
+     * @param requestedBy the bean that contains the reference; this bean is never injected into itself
      * @throws RpcStartException if several beans are equally suitable
      */
     @Nullable
@@ -123,8 +123,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Returns the name that a test explicitly gave to the bean; null if it gave none. A bean with such a name replaces
-     * only references with the same name.
+     * Returns the name that a test has explicitly given to the overriding bean; null if there is none. A bean with
+     * such a name replaces only references with the same name.
      */
     private @Nullable String ownName(String bean) {
         MergedAnnotation<?> annotation =

@@ -41,7 +41,7 @@ record ReferenceSettings(
         @Nullable Supplier<Tls> tls,
         @Nullable Token token) {
 
-    /** Whether the server of the same application serves the reference. */
+    /** Whether the reference's calls go to the server in the same application. */
     boolean isLocal() {
         return protocol.equals(InMemoryTransport.PROTOCOL);
     }
@@ -87,7 +87,7 @@ record ReferenceSettings(
         return reference.build();
     }
 
-    /** Returns the service, protocol and addresses as text for the log. */
+    /** Returns the reference's service, protocol and addresses as text for the log. */
     String describe() {
         return key + " (" + protocol + " at "
                 + (registry == null ? "" : registry.url().toString())

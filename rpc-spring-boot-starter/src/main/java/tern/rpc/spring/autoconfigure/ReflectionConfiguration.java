@@ -10,14 +10,14 @@ import tern.rpc.reflection.ReflectionService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 
-/** Describes the services to gRPC tools, if the application enables reflection. */
+/** Exports the reflection service, which describes all services to gRPC tools, if the application enables it. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "rpc.server.reflection")
 class ReflectionConfiguration {
 
     private static final String PROTOBUF = "com.google.protobuf.Message";
 
-    /** The order places reflection after all other services, because reflection lists them. */
+    /** The order places the reflection service after all other services, which it lists. */
     @Bean
     @Order(Ordered.LOWEST_PRECEDENCE)
     BuiltInService rpcBuiltInReflection() {

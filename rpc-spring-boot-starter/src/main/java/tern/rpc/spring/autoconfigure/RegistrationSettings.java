@@ -13,9 +13,9 @@ import tern.rpc.settings.PropertyCheck;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * The validated settings of the registration.
+ * The validated settings for registering the server.
  *
- * @param registries the addresses of the registries; empty if the application is not registered
+ * @param registries the addresses of the registries; empty if the server is not registered
  * @param address the address on which the server listens; null for all addresses
  * @param attributes the attributes of the process that consumers see
  */
@@ -62,7 +62,10 @@ record RegistrationSettings(
         return attributes;
     }
 
-    /** Adds an attribute after checking its characters, because some registries use separators inside their entries. */
+    /**
+     * Adds an attribute after checking its characters, because some registries separate the parts of an entry with
+     * reserved characters.
+     */
     private static void put(Map<String, String> attributes, String property, String name, @Nullable String value) {
         String text = blankToNull(value);
         if (text == null) {

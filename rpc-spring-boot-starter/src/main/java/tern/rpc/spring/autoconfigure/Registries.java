@@ -12,7 +12,10 @@ import tern.rpc.registry.RegistryUrl;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
-/** The registries of the application. Each registry is opened once, and closed with the application. Thread-safe. */
+/**
+ * Opens and closes the application's registries. Each registry is opened once, and closed with the application.
+ * Thread-safe.
+ */
 final class Registries implements DisposableBean {
 
     private static final String ZOOKEEPER = "zookeeper";
@@ -27,19 +30,19 @@ final class Registries implements DisposableBean {
         this.factories = factories;
     }
 
-    /** Whether a text is the address of a registry rather than of a provider. */
+    /** Whether the string is a registry's address. If false, it is a provider's address. */
     static boolean isRegistry(String text) {
         return SCHEMES.stream().anyMatch(scheme -> text.trim().startsWith(scheme + "://"));
     }
 
     /**
-     * Returns the registry whose address the property contains; empty if the property contains addresses of providers.
+     * Returns the registry whose address the property contains; empty if the property contains provider addresses.
      */
     static Stream<RegistryUrl> in(String property, List<String> urls) {
         if (urls.stream().noneMatch(Registries::isRegistry)) {
             return Stream.empty();
         }
-        // The commas between the servers of one registry look like separators of list elements, so the elements are
+        // The commas between one registry's servers look like separators of list elements, so the elements are
         // joined.
         return Stream.of(parse(property, String.join(",", urls)));
     }
@@ -59,9 +62,10 @@ final class Registries implements DisposableBean {
     }
 
     /**
-     * Parses the address of a registry.
+     * Parses a registry address.
      *
-     * @param property the property, for error messages; they do not repeat the text, which may contain a password
+     * @param property the property's name, for error messages; these do not contain the address, which may include a
+     *     password
      */
     static RegistryUrl parse(String property, String text) {
         if (!isRegistry(text)) {

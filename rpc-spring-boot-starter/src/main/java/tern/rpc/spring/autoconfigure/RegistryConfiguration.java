@@ -11,7 +11,9 @@ import tern.rpc.registry.FileRegistry;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.zookeeper.ZooKeeperRegistry;
 
-/** The beans for registries. A registry is opened only if the application's properties or annotations name it. */
+/**
+ * Defines the beans for registries. A registry is opened only if the application's properties or annotations name it.
+ */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(RpcRegistryProperties.class)
 class RegistryConfiguration {

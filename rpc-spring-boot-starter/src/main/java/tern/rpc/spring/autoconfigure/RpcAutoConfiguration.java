@@ -25,7 +25,7 @@ import tern.rpc.serialization.NoSerializer;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.spring.RpcConnectionDetails;
 
-/** The beans that client and server share: validated settings, event loops, protocol and serialization. */
+/** Defines the beans that client and server share: validated settings, event loops, protocol and serialization. */
 @AutoConfiguration
 @EnableConfigurationProperties({
     RpcServerProperties.class,
@@ -102,7 +102,8 @@ public final class RpcAutoConfiguration {
         boolean listens = beans.getBeanNamesForType(NettyServerTransport.class, true, false).length > 0;
         return listens
                 ? FirstCalls.overLoopback(serializer, loops.getObject())
-                : FirstCalls.inMemory(serializer); // An application without a server opens no port.
+                // An application without a server opens no port, so the first calls are made in memory.
+                : FirstCalls.inMemory(serializer);
     }
 
     @Bean

@@ -58,7 +58,7 @@ public final class RpcClientAutoConfiguration {
         return settings.transport();
     }
 
-    /** The transports, one for each protocol that references may name. They are closed with the client. */
+    /** The transports, one for each protocol that references may name. They are closed together with the client. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(ClientTransport.class)
     static class Transports {
@@ -101,7 +101,8 @@ public final class RpcClientAutoConfiguration {
             ObjectProvider<RpcClientCustomizer> customizers) {
         RpcClient.Builder client = RpcClient.builder().meters(meters);
         client.transport(LocalCalls.transport(
-                // This transport is registered first, so that a bean of the application can replace it.
+                // This transport is registered first, so a bean that the application defines for the same protocol
+                // replaces it.
                 serializer, settings, server));
         transports.orderedStream().forEach(client::transport);
         settings.applyTo(client);

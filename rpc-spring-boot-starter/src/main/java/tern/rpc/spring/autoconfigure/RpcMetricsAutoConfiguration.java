@@ -15,7 +15,7 @@ import org.springframework.core.env.Environment;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
-/** Creates meters and observations of calls, in the registries of the application if it has any. */
+/** Creates meters and observations of calls in the application's registries, if there are any. */
 @AutoConfiguration(
         after = RpcAutoConfiguration.class,
         afterName = {
@@ -40,8 +40,8 @@ public final class RpcMetricsAutoConfiguration {
     }
 
     /**
-     * Disables Micrometer's timers for observations of calls, because they would duplicate Tern's own meters. The
-     * observations are used only for traces.
+     * Disables Micrometer's timers for observations of calls, because these timers would duplicate Tern's own meters.
+     * The observations are used only for traces.
      */
     @Bean
     static MeterFilter rpcObservationsWithoutTimers() {

@@ -16,9 +16,10 @@ import org.springframework.core.annotation.MergedAnnotations;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Provides a remote proxy for every injection point with {@link RpcReference}, before the bean factory looks for beans.
- * If {@link OverridingBeans} finds a local bean for the injection point, provides that bean instead. The bean factory
- * calls this resolver for each dependency, because resolvers may provide proxies for lazy beans.
+ * Provides a remote proxy for every injection point with {@link RpcReference}, before the bean factory looks for
+ * beans. If {@link OverridingBeans} finds a local bean for the injection point, the resolver provides that bean
+ * instead of the proxy. The bean factory calls this resolver for each dependency, because resolvers may provide
+ * proxies for lazy beans.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
 
@@ -43,8 +44,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Resolves the content of an {@code Optional}, {@code ObjectProvider} or {@code Provider}. The bean factory unwraps
-     * these types before it looks for beans.
+     * Returns the object inside an {@code Optional}, {@code ObjectProvider} or {@code Provider}. The bean factory
+     * unwraps these types before it looks for beans.
      */
     @Override
     public @Nullable Object getSuggestedValue(DependencyDescriptor dependency) {
@@ -74,15 +75,15 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         return references.proxy(type, annotation, place(dependency));
     }
 
-    /**
-     * Returns the type of the injection point. A type variable of a superclass is resolved with the class of the bean.
-     */
+    /** Returns the injection point's type. A superclass's type variable is resolved with the bean's class. */
     private static Class<?> typeOf(DependencyDescriptor dependency) {
         Class<?> type = dependency.getResolvableType().resolve();
         return type == null ? dependency.getDependencyType() : type;
     }
 
-    /** Called during ahead-of-time processing, so that a native image contains the class of the proxy. */
+    /**
+     * Returns the proxy's class. Called during ahead-of-time processing, which adds the class to the native image.
+     */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
         Class<?> type = typeOf(dependency);
@@ -98,7 +99,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         MethodParameter parameter = dependency.getMethodParameter();
         Method method = parameter == null ? null : parameter.getMethod();
         if (!reference.isPresent() && method != null && method.getReturnType() == void.class) {
-            return on(method.getAnnotations()); // The annotation may be on a setter.
+            // For a setter, the annotation may be on the method and not on its parameter.
+            return on(method.getAnnotations());
         }
         return reference;
     }

@@ -39,7 +39,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final Map<ReferenceSettings, Origin> origins = new LinkedHashMap<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // the names as written in the properties; guarded by this
 
-    /** The place where settings were first used. */
+    /** The injection point at which settings were first used. */
     private record Origin(Class<?> type, RpcReference annotation, String where) {}
 
     RpcReferences(
@@ -101,8 +101,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Applies changed timeouts, and changed weights of addresses, to the references. Connections stay open. If a value
-     * is invalid, logs a warning and changes nothing.
+     * Applies changed timeouts and address weights to the references. Connections stay open. If a value is invalid,
+     * logs a warning and changes nothing.
      */
     void change(Environment environment) {
         RpcClient made = client();
@@ -128,8 +128,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Records that a local bean was injected in place of a reference. The settings of the reference are then reported
-     * as used.
+     * Records that a local bean was injected in place of a reference. The reference's settings then count as used.
      */
     synchronized void overridden(Class<?> type, RpcReference annotation) {
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
@@ -168,12 +167,12 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Warns about settings that no reference uses, for example because of a mistyped name. Does not warn if the
-     * application initializes beans lazily, because it has no references yet.
+     * Warns about settings that no reference uses, for example because of a mistyped name. Gives no warning if the
+     * application initializes beans lazily, because it has no references yet at this time.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {
-        // This call fails if a load balancer is unknown.
+        // This call throws an exception if a load balancer is unknown.
         settings.choices().forEach(choice -> choice.settings(this::balancer));
         if (initializesLazily) {
             return;

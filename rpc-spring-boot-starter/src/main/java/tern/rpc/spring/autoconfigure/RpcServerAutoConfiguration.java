@@ -56,7 +56,7 @@ public final class RpcServerAutoConfiguration {
         return settings.transport();
     }
 
-    @Bean(destroyMethod = "") // The bean has no destroy method, because it is closed with the server.
+    @Bean(destroyMethod = "") // The bean has no destroy method of its own, because the server closes it.
     @Lazy
     @ConditionalOnMissingBean(ServerTransport.class)
     NettyServerTransport rpcServerTransport(
@@ -111,9 +111,7 @@ public final class RpcServerAutoConfiguration {
         return WorkerThreads.of(environment);
     }
 
-    /**
-     * The order places this service before the other built-in services, so that the server leaves its registries first.
-     */
+    /** The order places the registration before the built-in services, so the server leaves its registries first. */
     @Bean
     @Order(-1)
     ServerRegistration rpcServerRegistration(
@@ -154,7 +152,10 @@ public final class RpcServerAutoConfiguration {
     @ConditionalOnClass(SecurityContextHolder.class)
     static class SecurityConfiguration {
 
-        /** Clears the security context after a call, because the next caller would otherwise inherit it. */
+        /**
+         * Clears the security context after each call, because the next caller on the same thread would otherwise
+         * inherit the context.
+         */
         @Bean
         RpcServerCustomizer rpcSecurityContextCleaner() {
             return server -> server.clearThreads(SecurityContextHolder::clearContext);
@@ -168,7 +169,7 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** A condition that rejects values other than true and false, unlike Boot's condition. */
+    /** A condition on a boolean property. Unlike Boot's condition, it rejects values other than true and false. */
     static final class Enabled implements Condition {
 
         @Override

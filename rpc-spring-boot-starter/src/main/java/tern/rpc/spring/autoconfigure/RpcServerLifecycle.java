@@ -25,9 +25,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Starts the server after all other beans, and drains the server before any other bean stops. The drain begins when the
- * context begins to close, before executors reject tasks and the web server stops. The health service reports the
- * shutdown before the drain. While the server is running, it keeps the process alive.
+ * Starts the server after all other beans, and drains the server before any other bean stops. The drain begins when
+ * the application context begins to close, which is before executors reject tasks and the web server stops. The
+ * health service reports the shutdown before the drain. While the server is running, it keeps the process alive.
  */
 public final class RpcServerLifecycle
         implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
@@ -106,7 +106,7 @@ public final class RpcServerLifecycle
         } catch (UnknownHostException e) {
             return false;
         } catch (SocketException e) {
-            return true; // The network interfaces cannot be read, so the address is not rejected.
+            return true; // The network interfaces cannot be read, so the address cannot be checked and is accepted.
         }
     }
 
@@ -140,7 +140,7 @@ public final class RpcServerLifecycle
         }
     }
 
-    /** Runs before the listeners that make executors reject tasks. */
+    /** Places this listener before the listeners that make executors reject tasks. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -161,7 +161,7 @@ public final class RpcServerLifecycle
         LOG.info("RPC server stopped");
     }
 
-    /** Stops the server. Spring also calls this without an earlier stop if the application failed to start. */
+    /** Stops the server. If the application failed to start, Spring calls only this method and not {@link #stop}. */
     @Override
     public void destroy() {
         running = false;
@@ -175,15 +175,15 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns false, because a stopped server cannot start again. A test framework may otherwise pause and restart
-     * contexts.
+     * Returns false, because a stopped server cannot start again. Test frameworks pause and restart contexts whose
+     * beans allow it.
      */
     @Override
     public boolean isPauseable() {
         return false;
     }
 
-    /** Returns the port; null if the server is not running. */
+    /** Returns the server's port; null if the server is not running. */
     public @Nullable Integer port() {
         return running ? server.port() : null;
     }

@@ -11,8 +11,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Describes a failed start by the error, the change to make, and the place where a property was set, instead of a stack
- * trace.
+ * Describes a failed start. Shows the error, the change to make, and the place where a property was set; these
+ * replace the stack trace.
  */
 final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {
 
@@ -30,7 +30,7 @@ final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartExce
         return new FailureAnalysis(sentence(description), cause.action(), cause);
     }
 
-    /** Returns the description as a sentence with a full stop. A question keeps its question mark. */
+    /** Returns the description with a full stop at its end, unless it ends with a question mark. */
     private static String sentence(String description) {
         return description.endsWith("?") || description.endsWith(".") ? description : description + ".";
     }

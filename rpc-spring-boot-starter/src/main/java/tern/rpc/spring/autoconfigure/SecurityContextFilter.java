@@ -11,7 +11,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServerFilter;
 
 /**
- * Sets the caller in Spring Security's context while the method runs. Later callbacks of a stream run without this
+ * Sets the caller in Spring Security's context while the method runs. Callbacks that a stream runs later have no such
  * context and must use {@link ServerContext#principal()}. Thread-safe.
  */
 final class SecurityContextFilter implements ServerFilter {

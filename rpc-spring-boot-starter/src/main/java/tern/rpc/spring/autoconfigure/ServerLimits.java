@@ -17,7 +17,7 @@ import tern.rpc.settings.RpcStartException;
 /**
  * The validated limits on concurrent calls, for the server and for single methods.
  *
- * @param server the limit of the server; null for the server's own adaptive limit
+ * @param server the server's limit; null for the server's own adaptive limit
  * @param threads the number of threads for all methods
  * @param services the settings of services, by their names in the properties
  */
@@ -61,7 +61,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
         return PREFIX + service + ".methods." + method + ".max-concurrency";
     }
 
-    /** Sets the limits. All services must have been exported before. */
+    /** Sets the limits in the server builder. All services must have been exported before. */
     void applyTo(RpcServer.Builder builder) {
         if (server != null) {
             builder.limit(() -> server);

@@ -11,7 +11,9 @@ import tern.rpc.Metadata;
 import tern.rpc.Response;
 import tern.rpc.ServerFilter;
 
-/** Creates one observation for each served call. If the request contains a trace, the observation continues it. */
+/**
+ * Creates one observation for each served call. If the request contains a trace, the observation continues the trace.
+ */
 final class ServerObservationFilter implements ServerFilter {
 
     private final ObservationRegistry registry;

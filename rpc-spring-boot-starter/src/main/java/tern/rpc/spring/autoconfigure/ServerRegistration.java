@@ -33,9 +33,9 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Registers the server while Spring reports that the application accepts traffic. Until the registration has been read
- * back from the registry, the application is reported as refusing traffic. At a shutdown the registration is withdrawn
- * before the server drains.
+ * Registers the server while Spring reports that the application accepts traffic. Until the registration has been
+ * read back from the registry, the application is reported as refusing traffic. At a shutdown, the registration is
+ * withdrawn before the server drains.
  */
 public final class ServerRegistration
         implements BuiltInService,
@@ -45,7 +45,7 @@ public final class ServerRegistration
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerRegistration.class);
 
-    /** The maximum time by which an unreachable registry delays the readiness. */
+    /** The maximum time for which an unreachable registry delays the application's readiness. */
     static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
 
     private static final List<String> NOT_PUBLISHED = List.of("grpc.", "org.apache.dubbo.");
@@ -73,13 +73,13 @@ public final class ServerRegistration
         this.context = context;
     }
 
-    /** Does nothing, because the registration is not a service. */
+    /** Does nothing, because the registration is not a service that can be exported. */
     @Override
     public void addTo(RpcServer.Builder ignored) {}
 
     /**
-     * Runs after the listeners that record the readiness, so that the event published here is the last one that they
-     * receive.
+     * Places this listener after the listeners that record the readiness, so the event published here is the last one
+     * that they receive.
      */
     @Override
     public int getOrder() {
@@ -195,7 +195,7 @@ public final class ServerRegistration
                 startedAt);
     }
 
-    /** Returns the protocols without JSON over HTTP/1.1, which registries do not know. */
+    /** Returns the protocols that registries know, that is, all except JSON over HTTP/1.1. */
     private static List<String> published(List<String> names) {
         return List.of("dubbo", "tri").stream()
                 .filter(name -> names.stream().anyMatch(known -> known.equalsIgnoreCase(name)))
@@ -221,7 +221,8 @@ public final class ServerRegistration
     }
 
     /**
-     * Returns, for each registry, the reason why the server is not registered there; an empty text if it is registered.
+     * Returns, for each registry, the reason why the server is not registered there; an empty string if it is
+     * registered.
      */
     public Map<String, String> problems() {
         synchronized (this) {

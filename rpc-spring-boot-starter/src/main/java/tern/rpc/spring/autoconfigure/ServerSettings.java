@@ -48,11 +48,11 @@ record ServerSettings(
         int unpackedRatio,
         Duration shutdownTimeout) {
 
-    /** The maximum number of threads. A larger number is probably a typing error. */
+    /** The maximum number of threads. A larger number is probably a typo. */
     static final int MAX_THREADS = 10_000;
 
     static final int MAX_QUEUED = 1_000_000;
-    private static final int MAX_FRAMES = 64; // see docs/limits.md
+    private static final int MAX_FRAMES = 64; // the maximum number of stack frames per exception; see docs/limits.md
     private static final DataSize MIN_MESSAGE = DataSize.ofKilobytes(1);
     private static final DataSize MAX_MESSAGE = DataSize.ofMegabytes(1_024);
 
@@ -125,7 +125,7 @@ record ServerSettings(
                 false);
     }
 
-    /** Returns the memory for requests in bytes. It must be large enough for one request. */
+    /** Returns the maximum memory for requests in bytes. It must be large enough for one request. */
     private static long maxInboundBytes(RpcLimitsProperties limits) {
         DataSize set = limits.maxInboundBytes();
         return set == null
@@ -152,8 +152,8 @@ record ServerSettings(
     }
 
     /**
-     * Whether a web page in a browser could call the server by DNS rebinding. This is possible if the server listens on
-     * all addresses, accepts every host name, and requires no credentials.
+     * Whether a web page in a browser could call the server by DNS rebinding. This is possible if the server listens
+     * on all addresses, accepts every host name, and requires no credentials.
      *
      * @param authorizers whether the server has authorizers
      */

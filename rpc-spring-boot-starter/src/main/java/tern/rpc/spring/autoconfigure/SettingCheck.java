@@ -4,7 +4,9 @@ import org.springframework.util.unit.DataSize;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.transport.Token;
 
-/** Rejects invalid sizes and tokens with a message that contains property, value and range. */
+/**
+ * Rejects invalid sizes and tokens with an error message that contains the property, the value and the valid range.
+ */
 final class SettingCheck {
 
     private static final String[] UNITS = {"B", "KB", "MB", "GB"};

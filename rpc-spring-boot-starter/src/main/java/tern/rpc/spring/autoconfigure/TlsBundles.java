@@ -21,22 +21,23 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 
 /**
- * The SSL bundles that properties name. Each bundle is validated when it is first used, and watched afterwards. A valid
- * change takes effect the next time the settings are read. Thread-safe.
+ * Reads the SSL bundles that properties name. Each bundle is validated when it is first used, and watched afterwards.
+ * A valid change to a bundle takes effect the next time the TLS settings are read. Thread-safe.
  */
 final class TlsBundles {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsBundles.class);
 
     private final ObjectProvider<SslBundles> bundles;
-    private final Map<String, Supplier<Tls>> ofClients = new ConcurrentHashMap<>(); // indexed by bundle name
+    // the client TLS settings by bundle name
+    private final Map<String, Supplier<Tls>> ofClients = new ConcurrentHashMap<>();
 
     TlsBundles(ObjectProvider<SslBundles> bundles) {
         this.bundles = bundles;
     }
 
     /**
-     * Returns the TLS settings of a client. They are the same object for the same bundle, so that references share
+     * Returns a client's TLS settings. For the same bundle, returns the same object, so references can share
      * connections.
      *
      * @param property the property that names the bundle, for error messages
@@ -46,7 +47,7 @@ final class TlsBundles {
     }
 
     /**
-     * Returns the TLS settings of a server.
+     * Returns a server's TLS settings.
      *
      * @param property the property that names the bundle, for error messages
      */
@@ -65,8 +66,8 @@ final class TlsBundles {
     }
 
     /**
-     * Checks the trust store of a server. A bundle without a trust store trusts every public authority, which is right
-     * only for clients.
+     * Checks a server's trust store. A bundle without a trust store trusts every public authority, which is
+     * appropriate only for clients.
      */
     private void checkTrust(String property, String bundle, ClientAuth clientAuth) {
         SslStoreBundle stores = find(property, bundle).getStores();
@@ -164,7 +165,7 @@ final class TlsBundles {
             return current;
         }
 
-        /** Reads the changed bundle. Called on the thread with which Spring watches files. */
+        /** Reads the changed bundle. Called on the thread on which Spring watches files. */
         void changed(SslBundle bundle) {
             try {
                 Tls tls = role.apply(tls(name, bundle));

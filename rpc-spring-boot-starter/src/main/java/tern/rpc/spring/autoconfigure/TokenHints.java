@@ -6,7 +6,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import tern.rpc.transport.Token;
 
-/** Allows Spring in a native image to convert texts of properties to tokens. */
+/** Lets Spring convert property values to tokens in a native image. */
 final class TokenHints implements RuntimeHintsRegistrar {
 
     @Override

@@ -21,7 +21,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Rejects unknown properties below Tern's roots, which are usually typing errors, and Dubbo's properties below Dubbo's
+ * Rejects unknown properties below Tern's root names, which are usually typos, and all properties below Dubbo's
  * prefix. Unknown environment variables only cause a warning, because container platforms create variables such as
  * {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties below {@code rpc.} may
  * belong to the application; the log lists them once.

@@ -11,14 +11,17 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 
 /**
- * Properties that have no effect because of other properties. Nothing else would show that, so one warning at the start
- * lists them.
+ * Finds properties that have no effect because of other properties. One warning at the start lists them, because
+ * nothing else would show that they have no effect.
  */
 final class UnusedSettings {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnusedSettings.class);
 
-    /** The policies that do not use the key of a call. A bean of the application may use it. */
+    /**
+     * The load balancing policies that do not use a call's hash key. A policy that is a bean of the application may
+     * use it.
+     */
     private static final Set<String> WITHOUT_KEY = Set.of("p2c", "round-robin");
 
     private static final String NEEDS_SERVER_REGISTRY = "needs rpc.server.registry";
@@ -32,7 +35,7 @@ final class UnusedSettings {
         this.client = client;
     }
 
-    /** Returns each such property with the reason. */
+    /** Returns each property that has no effect, with the reason. */
     static List<String> find(
             Environment environment,
             RpcServerProperties server,

@@ -13,8 +13,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Finds settings that weaken the protection of a server. A warning at startup lists them, and each has a gauge. In
- * production the application must accept them explicitly.
+ * Finds settings that weaken a server's protection. One warning at startup lists them, and each setting has a gauge.
+ * In production, the application must accept them explicitly.
  */
 final class WeakenedSettings {
 
@@ -25,7 +25,8 @@ final class WeakenedSettings {
     /**
      * A setting that weakens the server.
      *
-     * @param means the consequence
+     * @param inForce whether the setting has the weakening value
+     * @param means the consequence of the setting
      */
     private record Weakness(String property, String value, boolean inForce, String means) {
 
@@ -42,9 +43,9 @@ final class WeakenedSettings {
     }
 
     /**
-     * Finds the settings.
+     * Finds the settings that weaken the server.
      *
-     * @throws RpcStartException if a weakening setting is not accepted and the profile prod is active
+     * @throws RpcStartException if such a setting is not accepted and the profile prod is active
      * @throws InvalidPropertyException if an accepted property cannot weaken the server
      */
     static WeakenedSettings of(RpcServerProperties server, RpcLimitsProperties limits, Environment environment) {
@@ -104,7 +105,7 @@ final class WeakenedSettings {
         return weaknesses.stream().map(Weakness::toString).collect(Collectors.joining(", "));
     }
 
-    /** Reports the settings once in the log, and by gauges. */
+    /** Reports the settings in one log line, and registers a gauge for each of them. */
     WeakenedSettings tell(RpcMeters meters) {
         if (!inForce.isEmpty()) {
             LOG.warn("Less safe than by default: {}", joined(inForce));

@@ -11,7 +11,7 @@ import tern.rpc.pool.PoolSource;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 
-/** Reports the worker threads of the server as a pool. */
+/** Reports the server's worker threads as a pool. */
 final class WorkerPoolSource implements PoolSource {
 
     private final RpcServer server;

@@ -8,12 +8,15 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import tern.rpc.server.RpcServer;
 
-/** Selects platform threads or virtual threads for calls. Both run the same number of concurrent calls. */
+/**
+ * Selects platform threads or virtual threads for calls. With either kind, the server runs the same number of
+ * concurrent calls.
+ */
 enum WorkerThreads {
     PLATFORM("platform threads") {
         @Override
         void applyTo(RpcServer.Builder server) {
-            // Platform threads are the server's own default.
+            // Platform threads are the server's own default, so nothing needs to be set.
         }
     },
 

@@ -19,7 +19,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     private final RpcMeters meters;
     private final boolean recordMisses;
     private volatile @Nullable Thread thread;
-    private boolean failed; // Only the diagnosis thread uses this field.
+    private boolean failed; // only the diagnosis thread uses this field
 
     DiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters, boolean recordMisses) {
         this.diagnostician = diagnostician;
@@ -58,7 +58,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
         while (thread == Thread.currentThread()) {
             try {
                 due = step(due);
-                // A pool of the application threw an exception, or memory is exhausted.
+                // One of the application's pools threw an exception, or memory is exhausted.
             } catch (RuntimeException | Error e) {
                 due = System.nanoTime() + SECOND_NANOS;
                 LockSupport.parkNanos(this, SECOND_NANOS);
@@ -68,7 +68,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Runs the steps that are due.
+     * Runs the diagnosis steps that are due.
      *
      * @return the time at which the next second is due
      */

@@ -14,7 +14,7 @@ import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.web.InsightWebAutoConfiguration;
 
-/** Creates the diagnosis of an application that serves calls. */
+/** Creates the diagnosis in an application that serves calls. */
 @AutoConfiguration(
         after = {RpcPoolsAutoConfiguration.class, InsightWebAutoConfiguration.class},
         afterName = "tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration")

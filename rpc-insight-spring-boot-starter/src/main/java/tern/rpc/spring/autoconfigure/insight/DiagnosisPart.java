@@ -15,8 +15,7 @@ import tern.rpc.diagnosis.Recorded;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * The report of the current diagnosis, of earlier diagnoses and of measured values. docs/diagnosis.md describes its
- * JSON.
+ * Reports the current diagnosis, earlier diagnoses and measured values. docs/diagnosis.md describes the JSON form.
  */
 record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
 
@@ -76,7 +75,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
                 history.minutes());
     }
 
-    /** Returns the diagnosis, then one line for each of the last causes. */
+    /** Returns the current diagnosis, then one line for each of the last causes. */
     @Override
     public String text() {
         Diagnosis now = diagnostician.diagnosis();

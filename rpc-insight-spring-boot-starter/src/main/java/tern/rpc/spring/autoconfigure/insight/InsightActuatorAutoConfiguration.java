@@ -25,12 +25,12 @@ import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
 import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisProperties;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Shows the diagnosis and the pools in applications with Actuator. */
+/** Shows the diagnosis and the pools through Actuator, in applications that use it. */
 @AutoConfiguration(after = {RpcPoolsAutoConfiguration.class, RpcDiagnosisAutoConfiguration.class})
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 public final class InsightActuatorAutoConfiguration {
 
-    /** The parts exist without their endpoint, too, because the console also shows them. */
+    /** The report parts exist even without their Actuator endpoint, because the console shows them as well. */
     @Bean
     @Lazy
     RpcReportPart rpcPoolsPart(ObjectProvider<PoolSource> pools) {
@@ -73,8 +73,8 @@ public final class InsightActuatorAutoConfiguration {
     }
 
     /**
-     * Creates the endpoint if the RPC starter is absent. If it is present, the endpoint of the RPC starter shows these
-     * reports.
+     * Creates the Actuator endpoint if the RPC starter is absent. If it is present, the RPC starter's endpoint shows
+     * these reports.
      */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingClass("tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint")

@@ -17,9 +17,9 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * Shows the last minute of an application without RPC at {@code /actuator/rpc}, and each {@link RpcReportPart} below
- * that path. In an application with RPC, the endpoint of the RPC starter takes its place and also shows services and
- * references.
+ * Shows the calls of the last minute at {@code /actuator/rpc} in an application without RPC, and each
+ * {@link RpcReportPart} below that path. In an application with RPC, the endpoint of the RPC starter takes its place
+ * and also shows services and references.
  */
 @Endpoint(id = "rpc")
 public final class InsightEndpoint {
@@ -36,7 +36,7 @@ public final class InsightEndpoint {
     }
 
     /**
-     * The target and the calls of the last minute.
+     * The target rate and latency, and the calls of the last minute.
      *
      * @param parts the names of the reports that are available below this report
      */
@@ -51,7 +51,7 @@ public final class InsightEndpoint {
                 parts.orderedStream().map(RpcReportPart::name).toList());
     }
 
-    /** The format of the answer: JSON, unless the request prefers plain text. */
+    /** The response format: JSON, unless the request prefers plain text. */
     public enum Format implements Producible<Format> {
         JSON,
         TEXT;
@@ -68,8 +68,8 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Returns the part; null, which Actuator answers with 404, if the name is unknown. A part without a text form is
-     * always JSON.
+     * Returns a part of the report; null, which Actuator answers with 404, if the part's name is unknown. A part
+     * without a text form is always returned as JSON.
      *
      * @param format the requested format; null, which means JSON, if the call does not come from the web
      */
@@ -86,9 +86,9 @@ public final class InsightEndpoint {
     }
 
     /**
-     * Runs the action of a part; for the diagnosis, this starts a flight recording. Answers 202 if the action was
-     * started, and 409 if the action is already running. Returns null, which Actuator answers with 404, for a part
-     * without an action.
+     * Runs the action of a report part; for the diagnosis, this starts a flight recording. Answers 202 if the action
+     * was started, and 409 if the action is already running. Returns null, which Actuator answers with 404, for a
+     * part without an action.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

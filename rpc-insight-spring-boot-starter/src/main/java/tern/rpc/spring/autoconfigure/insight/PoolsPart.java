@@ -8,13 +8,13 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** The report of all pools with their settings in effect. */
+/** Reports all pools with their settings in effect. */
 record PoolsPart(ObjectProvider<PoolSource> sources) implements RpcReportPart {
 
     /** The pools in the JSON report. Times are in milliseconds; -1 means unknown or unlimited. */
     record Report(List<Pool> pools) {}
 
-    /** The current state of a pool. */
+    /** One pool's current state. */
     record Pool(
             String name,
             String kind,

@@ -5,7 +5,10 @@ import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Counts the borrowings from a pool, and measures their waits and durations. Thread-safe. */
+/**
+ * Counts the borrowings from one pool, and measures how long borrowers wait for a connection and how long they keep
+ * it. Thread-safe.
+ */
 final class Borrowings {
 
     private final LongAdder waiting = new LongAdder();
@@ -15,14 +18,18 @@ final class Borrowings {
     private final LongAdder heldNanos = new LongAdder();
     private final Holders holders = new Holders();
 
-    /** Starts a borrowing. Returns the current time, which the caller passes to {@link #taken}. */
+    /**
+     * Records that a borrower waits for a connection. Returns the current time, which the caller passes to
+     * {@link #taken}.
+     */
     long asked() {
         waiting.increment();
         return System.nanoTime();
     }
 
     /**
-     * Records that a borrowing succeeded. Returns the current time, which the caller passes to {@link #returned(long)}.
+     * Records that a borrower has got a connection. Returns the current time, which the caller passes to
+     * {@link #returned(long)}.
      */
     long taken(long askedAt) {
         long now = System.nanoTime();
@@ -32,7 +39,10 @@ final class Borrowings {
         return now;
     }
 
-    /** Records that a borrowing succeeded, and keeps the borrower until {@link #returned(Holders.Holder)}. */
+    /**
+     * Records that a borrower has got a connection, and remembers the borrower until
+     * {@link #returned(Holders.Holder)}.
+     */
     Holders.Holder takenBy(long askedAt) {
         return holders.taken(taken(askedAt));
     }
@@ -46,14 +56,14 @@ final class Borrowings {
         return holders;
     }
 
-    /** Records that a borrowing failed. */
+    /** Records that a borrower's wait has failed. */
     void refused(long askedAt) {
         waiting.decrement();
         refused.increment();
         waitedNanos.add(System.nanoTime() - askedAt);
     }
 
-    /** Records the return of a connection, for a pool that measures the time of use itself. */
+    /** Records the return of a connection to a pool that measures the time of use itself. */
     void returnedAfter(Duration time) {
         heldNanos.add(time.toNanos());
     }

@@ -20,7 +20,7 @@ import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties.Rejection;
 
 /**
  * A thread pool for one purpose of the application, with a bounded queue. A task that a served call submits keeps the
- * {@link ServerContext} of the call, and its time is recorded in the call's ledger. Thread-safe.
+ * call's {@link ServerContext}, and the task's time is recorded in the call's ledger. Thread-safe.
  */
 public final class BusinessPool extends ThreadPoolExecutor {
 
@@ -53,7 +53,7 @@ public final class BusinessPool extends ThreadPoolExecutor {
         allowCoreThreadTimeOut(true);
     }
 
-    /** A submitted task. */
+    /** A submitted task that keeps the submitting call's context and ledger. */
     private final class Task implements Runnable {
         private final Runnable work;
         private final long askedAt = borrowings.asked();

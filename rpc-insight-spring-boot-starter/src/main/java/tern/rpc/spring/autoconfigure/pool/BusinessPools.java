@@ -12,8 +12,8 @@ import org.springframework.core.env.Environment;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * Creates a bean for each group of properties below {@code rpc.pools.executors}, unless the application has a bean with
- * the same name. The beans can be injected by qualifier only, because a pool for one purpose must not become the
+ * Creates a bean for each group of properties below {@code rpc.pools.executors}, unless the application has a bean
+ * with the same name. The beans can be injected only by qualifier, because a pool for one purpose must not become the
  * default executor or replace Boot's executor.
  */
 final class BusinessPools implements BeanDefinitionRegistryPostProcessor {

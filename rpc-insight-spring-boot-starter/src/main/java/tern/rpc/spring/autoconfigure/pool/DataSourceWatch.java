@@ -63,7 +63,9 @@ final class DataSourceWatch implements BeanPostProcessor {
         return isMeasured(source) ? source : watched(source, beanName);
     }
 
-    /** Whether the {@code BeanPostProcessor} of a particular pool library measures data sources of this class. */
+    /**
+     * Whether a {@code BeanPostProcessor} for a particular pool library already measures data sources of this class.
+     */
     private static boolean isMeasured(DataSource source) {
         String type = source.getClass().getName();
         return type.startsWith(DRUID) || type.startsWith(HIKARI);
@@ -85,7 +87,7 @@ final class DataSourceWatch implements BeanPostProcessor {
         }
     }
 
-    @SuppressWarnings("unchecked") // Spring declares the values as data sources.
+    @SuppressWarnings("unchecked") // Spring declares the map's values as data sources.
     private void replace(
             Map<?, ?> targets, @Nullable DataSource first, String beanName, Consumer<DataSource> otherwise) {
         boolean found = false;
@@ -104,7 +106,9 @@ final class DataSourceWatch implements BeanPostProcessor {
 
     private DataSource watched(DataSource source, String wanted) {
         if (!WatchedDataSource.isPossible(source) || source.getClass().getName().startsWith(DRUID)) {
-            return source; // For example, the data source is a bean that is already measured.
+            // The data source needs no further measurement, for example because it is a bean that is already
+            // measured.
+            return source;
         }
         for (DataSourceTargets library : libraries) {
             DataSource watched = library.watchedTarget(source, wanted);

@@ -6,8 +6,8 @@ import org.apache.logging.log4j.core.async.AsyncQueueFullPolicy;
 import org.apache.logging.log4j.core.async.EventRoute;
 
 /**
- * Drops and counts log lines of any level if the ring buffer is full, so that no calling thread blocks. {@link
- * RingReserve} reserves places in the ring buffer for WARN and ERROR. Log4j creates the instance.
+ * Drops and counts log lines of any level if the ring buffer is full, so no calling thread blocks.
+ * {@link RingReserve} reserves slots in the ring buffer for WARN and ERROR. Log4j creates the instance.
  */
 public final class DropWhenFull implements AsyncQueueFullPolicy {
 

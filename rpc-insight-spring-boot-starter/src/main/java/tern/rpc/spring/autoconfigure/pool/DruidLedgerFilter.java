@@ -17,7 +17,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 
-/** Counts the connections and statements of one pool, both for the pool and in the ledgers of calls. Thread-safe. */
+/** Counts one pool's connections and statements, both for the pool and in the ledgers of calls. Thread-safe. */
 final class DruidLedgerFilter extends FilterAdapter {
 
     private final String name;
@@ -165,7 +165,10 @@ final class DruidLedgerFilter extends FilterAdapter {
         return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql, keys));
     }
 
-    /** Measures this method as well, because a driver that reads rows in portions waits here for the next portion. */
+    /**
+     * Measures the step to the next row as well, because a driver that reads rows in portions waits in this method
+     * for the next portion.
+     */
     @Override
     public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {
         CallLedger ledger = CallLedger.current();

@@ -18,8 +18,8 @@ import org.springframework.context.annotation.Configuration;
 import tern.rpc.pool.Sizing;
 
 /**
- * Creates a Druid pool for {@code spring.datasource.url} with sizes and maximum waits derived from the target.
- * Properties below {@code spring.datasource.druid} take precedence.
+ * Creates a Druid pool for {@code spring.datasource.url}. Its size limits and maximum wait are derived from the
+ * target rate and latency ({@code rpc.slo}). Properties below {@code spring.datasource.druid} take precedence.
  */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,

@@ -60,7 +60,7 @@ final class DruidTuning {
     }
 
     /**
-     * Sets a time limit in the connection properties of the driver, as Druid itself does for other drivers. Limits that
+     * Sets a time limit in the driver's connection properties, as Druid itself does for other drivers. Limits that
      * the URL or the connection properties already contain are kept.
      */
     private static void tellDriver(DruidDataSource pool, String name, int millis) {

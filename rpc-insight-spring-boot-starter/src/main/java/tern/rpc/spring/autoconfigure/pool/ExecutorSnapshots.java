@@ -31,8 +31,8 @@ final class ExecutorSnapshots {
     }
 
     /**
-     * Returns the settings of an executor. The executor starts no thread beyond the core size until its queue is full,
-     * so the core size limits the pool while the queue has free places.
+     * Returns an executor's settings. The executor starts no thread beyond the core size until its queue is full, so
+     * the core size limits the pool as long as the queue is not full.
      */
     private static List<PoolSetting> settings(ThreadPoolTaskExecutor executor, SettingOrigins origins) {
         return List.of(

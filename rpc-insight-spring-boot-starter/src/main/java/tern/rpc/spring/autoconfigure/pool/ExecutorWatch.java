@@ -21,7 +21,7 @@ import org.springframework.util.ReflectionUtils;
 import tern.rpc.CallTask;
 
 /**
- * Measures the executors of the application. Each executor appears as a pool, and the time of its tasks is recorded for
+ * Measures the application's executors. Each executor appears as a pool, and the time of its tasks is recorded for
  * the calls that submit them. Beans keep their types: Spring's executors get a decorator, plain thread pools are
  * wrapped in a subclass, and executors without a public class are wrapped in a proxy.
  */
@@ -43,7 +43,7 @@ final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSinglet
         sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
     }
 
-    /** Adds a decorator around the decorator that the application may have set. */
+    /** Sets a decorator that also applies the decorator that the application may have set. */
     private static boolean decorate(
             Class<?> type, Object executor, String name, TaskTimes times, Consumer<TaskDecorator> set) {
         Field field = ReflectionUtils.findField(type, "taskDecorator", TaskDecorator.class);

@@ -87,12 +87,13 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, Appl
         sources.getObject()
                 .add(name, PoolSource.of(() -> snapshot(name, pool, borrowings, prefix), borrowings.holders()));
         return NativeDetector.inNativeImage()
-                ? pool // Native images cannot create subclasses at run time.
+                ? pool // Native images cannot create subclasses at run time, so the pool is not wrapped.
                 : WatchedDataSource.of(name, pool, borrowings);
     }
 
     /**
-     * Returns the prefix of the properties that are bound to the pool; null if the application sets the values in code.
+     * Returns the prefix of the properties that are bound to the pool; null if the application sets the pool's values
+     * in code.
      */
     private @Nullable String prefix(HikariDataSource pool, String beanName) {
         ApplicationContext application = context;

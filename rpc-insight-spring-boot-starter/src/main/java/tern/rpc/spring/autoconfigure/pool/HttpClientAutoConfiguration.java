@@ -44,7 +44,10 @@ public final class HttpClientAutoConfiguration {
     @ConditionalOnClass({WebClient.class, WebClientCustomizer.class})
     static class WebClientConfiguration {
 
-        /** Runs after the application's filters, so that their time is not counted as time of the peer. */
+        /**
+         * Places this filter after the application's filters, so the time spent in them does not count as the peer's
+         * time.
+         */
         @Bean
         @Order(Ordered.LOWEST_PRECEDENCE)
         WebClientWatch rpcWebClientWatch() {

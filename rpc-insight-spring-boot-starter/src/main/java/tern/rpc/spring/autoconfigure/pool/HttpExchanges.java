@@ -11,8 +11,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Measures each exchange of one client at two points: before the exchange requests a connection, and when it has one.
- * The reading of a streamed body is not measured, because it happens later. Thread-safe.
+ * Measures one client's exchanges at two points each: before the exchange requests a connection, and when it has one.
+ * Reading a streamed body is not measured, because it happens later. Thread-safe.
  */
 final class HttpExchanges {
 
@@ -20,8 +20,8 @@ final class HttpExchanges {
     private static final int MAX_HOSTS = 64;
 
     /**
-     * The name of waits for a connection in the ledger. It is the same for all clients, because pools of HTTP clients
-     * are distinguished by their hosts.
+     * The ledger's name for waits for a connection. All clients share this name, because HTTP pools are distinguished
+     * by their hosts.
      */
     private static final String POOL = "http";
 
@@ -36,7 +36,7 @@ final class HttpExchanges {
         return Math.max(1, hosts.size());
     }
 
-    /** Measures the wait for a connection, including the time to open one if none is free. */
+    /** Measures the wait for a connection, including the time to open a connection if none is free. */
     ClassicHttpResponse connect(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
             throws IOException, HttpException {
         if (hosts.size() < MAX_HOSTS) {
@@ -60,7 +60,8 @@ final class HttpExchanges {
     ClassicHttpResponse exchange(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
             throws IOException, HttpException {
         Wait wait = (Wait) scope.clientContext.getAttribute(Wait.NAME);
-        // After an authentication challenge, the client repeats the exchange on the same connection.
+        // After an authentication challenge, the client repeats the exchange on the same connection; the wait is
+        // recorded only the first time.
         boolean first = wait != null && !wait.over;
         long takenAt = first ? borrowings.taken(wait.askedAt) : 0;
         if (first) {
@@ -85,7 +86,7 @@ final class HttpExchanges {
         }
     }
 
-    /** The wait of one request. Only the thread of the request uses it. */
+    /** One request's wait for a connection. Only the request's thread uses it. */
     private static final class Wait {
         static final String NAME = "rpc.connection-wait";
 

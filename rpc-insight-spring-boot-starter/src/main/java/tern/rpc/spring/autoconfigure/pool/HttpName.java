@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Returns names of HTTP exchanges for diagnoses, such as {@code GET stock:8080/levels}. */
+/** Creates names of HTTP exchanges for diagnoses, such as {@code GET stock:8080/levels}. */
 final class HttpName {
 
     private static final Pattern FIRST = Pattern.compile("^(/[a-z][a-z_-]{0,31})(?:[/?]|$)");
@@ -19,8 +19,8 @@ final class HttpName {
     }
 
     /**
-     * Returns the name with the first part of the path if that part is a plain word. Later parts are omitted, because
-     * they may be values of the call.
+     * Returns the name with the first part of the path if that part is a plain word. Omits later parts, which may be
+     * values from the call.
      */
     static String of(String method, String host, @Nullable String path) {
         Matcher first = FIRST.matcher(path == null ? "" : path);
@@ -28,8 +28,8 @@ final class HttpName {
     }
 
     /**
-     * Returns the name with a status of 429 or 500 and above, such as {@code GET stock:8080 (503)}; for any other
-     * status, the name itself.
+     * Appends the status to an exchange's name if the status is 429 or at least 500, as in
+     * {@code GET stock:8080 (503)}. Returns the name unchanged for any other status.
      */
     static String of(String name, int status) {
         return status >= 500 || status == 429 ? name + " (" + status + ")" : name;

@@ -26,7 +26,7 @@ import tern.rpc.pool.Sizing;
 })
 public final class HttpPoolAutoConfiguration {
 
-    /** Runs first, so that other customizers take precedence. */
+    /** Places this customizer first, so the application's customizers take precedence. */
     @Bean
     @Order(Ordered.HIGHEST_PRECEDENCE)
     ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> rpcHttpPoolCustomizer(

@@ -13,7 +13,7 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Sets Tern's limits in a client that Boot creates, and measures its exchanges. */
+/** Sets Tern's limits in an HTTP client that Boot creates, and measures the client's exchanges. */
 final class HttpPoolCustomizer
         implements ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> {
 

@@ -16,8 +16,8 @@ import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
 /**
- * Measures the connections of the client that Spring Data creates for a single Redis server. The connection provider
- * and the command executor of the client are replaced with measuring subclasses.
+ * Measures the connections of the client that Spring Data creates for a single Redis server. Measuring subclasses
+ * replace the client's connection provider and command executor.
  */
 final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
 
@@ -40,7 +40,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
             return; // Clients for clusters and sentinels have several pools, which are not measured.
         }
         PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
-        // The client has no connection yet. Its connection factory knows the address and the credentials.
+        // The discarded client has opened no connection. The connection factory has the address and the credentials.
         plain.close();
         WatchedConnections connections = WatchedConnections.of(factory, typed(config));
         builder.connectionProvider(connections).commandExecutor(new DefaultCommandExecutor(connections));
@@ -49,7 +49,8 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     }
 
     private static GenericObjectPoolConfig<Connection> typed(GenericObjectPoolConfig<?> config) {
-        @SuppressWarnings("unchecked") // The type matters only for the eviction policy, which reads no object.
+        // The pool's element type matters only for the eviction policy, which reads no object.
+        @SuppressWarnings("unchecked")
         GenericObjectPoolConfig<Connection> typed = (GenericObjectPoolConfig<Connection>) config;
         return typed;
     }

@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Returns names of Redis commands for diagnoses. A name contains the pattern of the command's key, as in {@code GET
- * user:*}.
+ * Creates names of Redis commands for diagnoses. A name contains the pattern of the command's key, as in
+ * {@code GET user:*}.
  */
 final class KeyPattern {
 
@@ -15,7 +15,7 @@ final class KeyPattern {
 
     private KeyPattern() {}
 
-    /** @param key the first key; null if the command has none */
+    /** @param key the command's first key; null if the command has none */
     static String of(String command, byte @Nullable [] key) {
         if (key == null || key.length == 0) {
             return command;

@@ -10,7 +10,7 @@ import tern.rpc.Phase;
  */
 final class LedgerOperation {
 
-    /** Work that may throw one type of exception. */
+    /** Work that may throw a declared type of exception. */
     @FunctionalInterface
     interface Work<T extends @Nullable Object, E extends Exception> {
         T run() throws E;

@@ -13,10 +13,10 @@ import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.util.Pool;
 
 /**
- * Lends the connections of a pool, and replaces broken connections on a separate thread. The original pool would
- * reconnect on the caller's thread after a failed command, so that without a network the caller would wait for the read
- * timeout twice. A broken connection remains borrowed until it is replaced, so other callers may reach the pool's limit
- * meanwhile and fail. Thread-safe.
+ * Lends a pool's connections, and replaces broken connections on a separate thread. The original pool would reconnect
+ * on the caller's thread after a failed command, so without a network the caller would wait for the read timeout
+ * twice. A broken connection remains borrowed until it is replaced, so in the meantime other callers may reach the
+ * pool's limit and fail. Thread-safe.
  */
 final class LentConnections extends ConnectionPool {
 
@@ -62,7 +62,7 @@ final class LentConnections extends ConnectionPool {
         try {
             replacing.execute(() -> replace(connection));
         } catch (RejectedExecutionException closed) {
-            pool.returnBrokenResource(connection); // This call does not reconnect.
+            pool.returnBrokenResource(connection); // The pool discards the broken connection and does not reconnect.
         }
     }
 
@@ -74,7 +74,7 @@ final class LentConnections extends ConnectionPool {
         }
     }
 
-    /** Ends the replacing thread. The owner of the original pool closes that pool. */
+    /** Ends the thread that replaces connections. The owner of the original pool closes that pool. */
     @Override
     public void close() {
         replacing.shutdown();

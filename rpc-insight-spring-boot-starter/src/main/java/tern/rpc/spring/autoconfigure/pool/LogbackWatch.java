@@ -19,7 +19,7 @@ import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Measures log lines of Logback, whose appenders run on the calling thread by default. */
+/** Measures the writing of Logback's log lines. Logback's appenders run on the calling thread by default. */
 final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
 
     private static final long NO_RECORD = -1;

@@ -17,8 +17,9 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Registers pools. Most pools are found while beans are created; those of HTTP clients may be found later. Each pool
- * becomes a bean of type {@link PoolSource}. Its gauges are registered as soon as a meter registry exists. Thread-safe.
+ * Registers the application's pools. Most pools are found while beans are created; HTTP client pools may be found
+ * later. Each pool becomes a bean of type {@link PoolSource}. Its gauges are registered as soon as a meter registry
+ * exists. Thread-safe.
  */
 final class PoolSources implements SmartInitializingSingleton {
 

@@ -4,7 +4,7 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 import tern.rpc.CallLedger;
 
-/** Stores the ledger of a call in the context of its reactive chain. */
+/** Stores a call's ledger in the context of the call's reactive chain. */
 public final class ReactiveLedger {
 
     private static final Object KEY = ReactiveLedger.class;
@@ -15,7 +15,7 @@ public final class ReactiveLedger {
         return context.put(KEY, ledger);
     }
 
-    /** Returns the ledger in the context; if the context has none, the ledger of the current thread. */
+    /** Returns the ledger in the context; if the context has none, returns the current thread's ledger. */
     static CallLedger of(ContextView context) {
         CallLedger known = context.getOrDefault(KEY, null);
         return known == null ? CallLedger.current() : known;

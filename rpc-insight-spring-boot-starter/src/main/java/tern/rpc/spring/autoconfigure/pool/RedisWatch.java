@@ -8,7 +8,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Counts commands of Spring Data Redis by wrapping every connection factory in a subclass. Getting a connection from
+ * Measures Spring Data Redis commands by wrapping every connection factory in a subclass. Getting a connection from
  * the factory never blocks, so only commands are measured: Lettuce shares one connection, and Jedis borrows a
  * connection only when a command runs.
  */

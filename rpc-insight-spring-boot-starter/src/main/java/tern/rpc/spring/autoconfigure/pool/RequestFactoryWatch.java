@@ -7,8 +7,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.http.client.ClientHttpRequestFactoryBuilder;
 
 /**
- * Measures all clients whose request factory comes from Boot's builder: those of Boot's RestClient.Builder and
- * RestTemplateBuilder, and those of HTTP interfaces. A builder that the application provides is not replaced.
+ * Measures all clients whose request factory comes from Boot's builder: clients from Boot's RestClient.Builder and
+ * RestTemplateBuilder, and the clients behind HTTP interfaces. A builder that the application provides is not
+ * replaced.
  */
 final class RequestFactoryWatch implements BeanPostProcessor {
 

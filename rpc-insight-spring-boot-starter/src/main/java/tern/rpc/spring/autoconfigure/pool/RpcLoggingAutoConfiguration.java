@@ -48,8 +48,8 @@ public final class RpcLoggingAutoConfiguration {
     }
 
     /**
-     * Matches if Log4j is active. The presence of its jar is not enough, because another implementation may serve its
-     * API.
+     * Matches if Log4j is active. Checking for its jar is not enough, because another implementation may serve
+     * Log4j's API.
      */
     static final class Log4jActive extends SpringBootCondition {
 

@@ -5,12 +5,12 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Returns texts of SQL statements without their parameter values, for diagnoses. Thread-safe. */
+/** Returns SQL statements without their parameter values, for diagnoses. Thread-safe. */
 final class StatementText {
 
     /**
-     * The maximum length of a text, in characters. Longer texts are cut off, because their beginning identifies the
-     * statement.
+     * The maximum length of a returned statement, in characters. Longer statements are cut off, because their
+     * beginning identifies them.
      */
     private static final int MAX_LENGTH = 200;
 

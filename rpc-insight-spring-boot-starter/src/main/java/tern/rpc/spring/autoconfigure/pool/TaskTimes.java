@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Counts the tasks of one executor, and measures their waits and durations. Thread-safe. */
+/** Counts one executor's tasks, and measures how long they wait and run. Thread-safe. */
 final class TaskTimes {
 
     private final LongAdder started = new LongAdder();
     private final LongAdder waitedNanos = new LongAdder();
     private final LongAdder ranNanos = new LongAdder();
 
-    /** Wraps a task when it is submitted. */
+    /** Wraps a task when it is submitted. The wrapper measures the task's wait and duration. */
     Runnable measured(Runnable task) {
         long submitted = System.nanoTime();
         return () -> {

@@ -89,9 +89,9 @@ final class TomcatWorkers extends ThreadPoolExecutor {
         }
     }
 
-    /** A thread like those that Tomcat creates. */
+    /** A thread like those that Tomcat creates. It also stores how long its request waited. */
     private static final class Worker extends TaskThread implements WaitedWorker {
-        private long waitedNanos; // Only this thread uses the field.
+        private long waitedNanos; // only this thread uses the field
 
         Worker(ThreadGroup group, Runnable target, String name) {
             super(group, target, name);

@@ -4,12 +4,16 @@ package tern.rpc.spring.autoconfigure.pool;
 public interface WaitedWorker {
 
     /**
-     * Returns the wait of the request that the current thread serves; 0 if the wait is unknown or was already returned.
+     * Returns how long the current thread's request waited for the thread; 0 if the wait is unknown or was already
+     * returned.
      */
     static long takeNanos() {
         return Thread.currentThread() instanceof WaitedWorker worker ? worker.takeWaitedNanos() : 0;
     }
 
-    /** Returns the wait of the current request at the first call; 0 at later calls. */
+    /**
+     * The first call for the current request returns how long the request waited for this thread; later calls return
+     * 0.
+     */
     long takeWaitedNanos();
 }

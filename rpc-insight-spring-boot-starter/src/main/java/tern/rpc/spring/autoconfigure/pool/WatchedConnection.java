@@ -15,12 +15,12 @@ import tern.rpc.Phase;
 import tern.rpc.pool.Holders;
 
 /**
- * A proxy of a database connection that measures its statements and the time until it is returned. The proxy is exactly
- * as thread-safe as the connection.
+ * A proxy for a database connection that measures the connection's statements and the time until it is returned. The
+ * proxy is exactly as thread-safe as the connection.
  */
 final class WatchedConnection implements InvocationHandler {
 
-    /** Supplies connections of a pool. */
+    /** Supplies connections from a pool. */
     @FunctionalInterface
     interface Pool {
         @Nullable
@@ -39,10 +39,10 @@ final class WatchedConnection implements InvocationHandler {
     }
 
     /**
-     * Takes a connection from a pool. Returns the connection without a proxy if the pool itself uses a data source that
+     * Takes a connection from a pool. Returns the connection without a proxy if the pool's own data source already
      * measures the connection.
      *
-     * @param name the name of the pool
+     * @param name the pool's name
      */
     static Connection take(String name, Borrowings borrowings, Pool pool) throws Throwable {
         CallLedger ledger = CallLedger.current();
@@ -147,7 +147,7 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    /** Measures executions of statements. */
+    /** A proxy for a statement that measures each execution of the statement. */
     private record WatchedStatement(
             Connection connection,
             Statement statement,
@@ -174,8 +174,8 @@ final class WatchedConnection implements InvocationHandler {
         }
 
         /**
-         * Returns measured rows. If no fetch size is set, the driver has already read all rows, so the rows are
-         * returned without a proxy.
+         * Wraps a statement's rows in a measuring proxy. If no fetch size is set, the driver has already read all
+         * rows, so the rows are returned without a proxy.
          */
         private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
                 throws SQLException {
@@ -185,7 +185,7 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    /** Measures the reading of rows, and adds the time to the time of the statement. */
+    /** A proxy for rows that measures the time to read them, and adds this time to the statement's time. */
     private record WatchedRows(
             Statement statement, ResultSet rows, @Nullable String text) implements InvocationHandler {
 

@@ -12,7 +12,9 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The connections of a Jedis client, which borrows a connection for each command. Thread-safe. */
+/**
+ * Provides and measures a Jedis client's connections. The client borrows a connection for each command. Thread-safe.
+ */
 final class WatchedConnections extends PooledConnectionProvider {
 
     private static final String POOL = "jedis";
@@ -75,7 +77,7 @@ final class WatchedConnections extends PooledConnectionProvider {
                                 : getPool().getMaxWaitDuration());
     }
 
-    /** Measures the returns of connections. The pool reports each return, with the time of use, to its factory. */
+    /** Measures when connections are returned. The pool reports each return, with the time of use, to its factory. */
     private record Returns(PooledObjectFactory<Connection> factory, Borrowings borrowings)
             implements PooledObjectFactory<Connection> {
 

@@ -7,7 +7,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 
-/** Creates subclasses of data sources that measure the connections. */
+/** Creates subclasses of data sources that measure the data sources' connections. */
 final class WatchedDataSource {
 
     private WatchedDataSource() {}

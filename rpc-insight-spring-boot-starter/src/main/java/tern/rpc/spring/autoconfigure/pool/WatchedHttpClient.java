@@ -35,7 +35,8 @@ final class WatchedHttpClient extends HttpClient {
     public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler)
             throws IOException, InterruptedException {
         CallLedger ledger = CallLedger.current();
-        if (ledger.phase() == Phase.HTTP) { // RestClient already records this exchange.
+        // RestClient already records this exchange, so it is not recorded a second time.
+        if (ledger.phase() == Phase.HTTP) {
             return client.send(request, handler);
         }
         Phase outer = ledger.enter(Phase.HTTP);
@@ -131,7 +132,7 @@ final class WatchedHttpClient extends HttpClient {
         return client.executor();
     }
 
-    /** Overrides a method of Java 21 and later, as do the methods below. */
+    /** Overrides a method that exists since Java 21, like the methods below. */
     public void shutdown() {
         since21("shutdown");
     }

@@ -13,9 +13,9 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * A proxy of a Redis connection that records commands. Commands inside a pipeline or a transaction are not recorded,
- * because they are no round trips; the end of the pipeline is recorded. The proxy is exactly as thread-safe as the
- * connection.
+ * A proxy for a Redis connection that records commands. Commands inside a pipeline or a transaction are not recorded,
+ * because they cause no round trip of their own; the end of the pipeline is recorded. The proxy is exactly as
+ * thread-safe as the connection.
  */
 final class WatchedRedis implements InvocationHandler {
 

@@ -17,8 +17,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Records the exchanges of RestClient and RestTemplate with any HTTP client, including the time to read the answer.
- * Thread-safe.
+ * Records the exchanges that RestClient and RestTemplate make through any HTTP client, including the time to read the
+ * response. Thread-safe.
  */
 final class WatchedRequestFactory implements ClientHttpRequestFactory {
 
@@ -135,7 +135,10 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
             return response.getHeaders();
         }
 
-        /** Reads the rest of the body, so that the connection can be used again. */
+        /**
+         * Closes the response, which reads the rest of the body so that the connection can be used again. This time
+         * is added to the exchange.
+         */
         @Override
         public void close() {
             CallLedger ledger = CallLedger.current();
@@ -148,7 +151,7 @@ final class WatchedRequestFactory implements ClientHttpRequestFactory {
         }
     }
 
-    /** The body of an answer. The time to read it is added to the exchange. */
+    /** The body of a response. The time to read the body is added to the exchange. */
     private static final class Body extends FilterInputStream {
         private final String name;
 

@@ -8,8 +8,8 @@ import org.springframework.boot.http.client.HttpClientSettings;
 import org.springframework.http.client.ClientHttpRequestFactory;
 
 /**
- * Creates measuring request factories by delegating to Boot's builder. Customizers receive the library's own factory,
- * without the measuring wrapper.
+ * Builds request factories with Boot's builder and wraps them in measuring factories. Customizers receive the
+ * library's own factory, without the measuring wrapper.
  */
 final class WatchedRequestFactoryBuilder<T extends ClientHttpRequestFactory>
         implements ClientHttpRequestFactoryBuilder<ClientHttpRequestFactory> {

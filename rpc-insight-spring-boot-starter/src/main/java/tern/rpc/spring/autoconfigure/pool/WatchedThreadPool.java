@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.CallTask;
 
 /**
- * A thread pool of the application whose tasks are recorded for the calls that submit them. Delegates all methods to
- * the pool that the application created; the inherited pool never has a thread. Thread-safe.
+ * Wraps one of the application's thread pools, and records its tasks for the calls that submit them. Delegates all
+ * methods to the pool that the application created; the inherited pool never has a thread. Thread-safe.
  */
 final class WatchedThreadPool extends ThreadPoolExecutor {
 
@@ -28,7 +28,8 @@ final class WatchedThreadPool extends ThreadPoolExecutor {
     }
 
     /**
-     * A submitted task. It equals the application's task, so that the application can remove the task from the queue.
+     * A submitted task. It equals the application's own task object, so the application can remove the task from the
+     * queue.
      */
     private record Submitted(Runnable task, Runnable measured) implements Runnable {
 

@@ -10,7 +10,7 @@ import org.springframework.boot.tomcat.TomcatConnectorCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Measures the threads of the web server. */
+/** Measures the web server's threads. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
 @ConditionalOnWebApplication
 public final class WebServerAutoConfiguration {

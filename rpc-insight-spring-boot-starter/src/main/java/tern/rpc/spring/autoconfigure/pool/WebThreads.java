@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 /** Finds the number of threads with which Boot's web server calls the application. */
 final class WebThreads {
 
-    /** The default number of threads of Tomcat and Jetty, and the default of {@code rpc.server.threads}. */
+    /** Tomcat's and Jetty's default number of threads, and the default of {@code rpc.server.threads}. */
     private static final int DEFAULT = 200;
 
     private WebThreads() {}

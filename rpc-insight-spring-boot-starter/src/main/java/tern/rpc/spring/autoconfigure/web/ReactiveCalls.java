@@ -18,8 +18,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.spring.autoconfigure.pool.ReactiveLedger;
 
 /**
- * Keeps a ledger for each request of a reactive application, except requests to Actuator. Until the first asynchronous
- * step, the ledger is set as the current ledger of the thread. Afterwards, tasks on Reactor's schedulers inherit it,
+ * Keeps a ledger for each request of a reactive application, except requests to Actuator. Until the first
+ * asynchronous step, the ledger is the thread's current ledger. Afterwards, tasks on Reactor's schedulers inherit it,
  * and clients find it in the context of the reactive chain.
  */
 final class ReactiveCalls implements WebFilter, Ordered {
@@ -34,7 +34,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Runs before all other filters, because the time of those filters belongs to the request. */
+    /** Places this filter before all other filters, because their time belongs to the request. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -58,7 +58,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         });
     }
 
-    /** Called just before the first byte of the answer is sent. */
+    /** Called just before the first byte of the response is sent. */
     private static void committed(WebCalls.Call call, ServerWebExchange exchange) {
         MediaType type = exchange.getResponse().getHeaders().getContentType();
         if (type != null && StreamedTypes.isOne(type.toString())) {
@@ -67,7 +67,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
     }
 
     /**
-     * Called before the server notices the end of the request, because a servlet container then reuses request and
+     * Called before the server notices the end of the request, after which a servlet container reuses request and
      * response.
      */
     private static void ended(
@@ -100,7 +100,7 @@ final class ReactiveCalls implements WebFilter, Ordered {
         }
     }
 
-    /** Subscribes to the chain while the current thread's ledger is the ledger of the call. */
+    /** Subscribes to the chain while the call's ledger is the current thread's ledger. */
     private static final class Served extends MonoOperator<Void, Void> {
         private final WebCalls.Call call;
 

@@ -5,7 +5,7 @@ import org.springframework.beans.factory.InitializingBean;
 import reactor.core.scheduler.Schedulers;
 import tern.rpc.CallTask;
 
-/** Passes the ledger of a call to the tasks that the call's thread submits to a Reactor scheduler. */
+/** Passes a call's ledger to the tasks that the call's thread submits to a Reactor scheduler. */
 final class ReactorHandOver implements InitializingBean, DisposableBean {
 
     private static final String KEY = "rpc-insight";

@@ -28,7 +28,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         this.managementPath = managementPath;
     }
 
-    /** Runs before all other filters, because the time of those filters belongs to the request. */
+    /** Places this filter before all other filters, because their time belongs to the request. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -42,8 +42,8 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
     }
 
     /**
-     * Returns false, so that the filter also runs for asynchronous dispatches, one of which writes the result of an
-     * asynchronous request.
+     * Returns false: the filter must also run for asynchronous dispatches, one of which writes an asynchronous
+     * request's result.
      */
     @Override
     protected boolean shouldNotFilterAsyncDispatch() {
@@ -84,7 +84,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
         request.getAsyncContext().addListener(new End(call, response));
     }
 
-    /** Continues the call on the thread that writes the result of an asynchronous request. */
+    /** Continues the call on the thread that writes an asynchronous request's result. */
     private static void continueWith(
             WebCalls.Call call, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
@@ -125,7 +125,7 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
 
         @Override
         public void onTimeout(AsyncEvent event) {
-            // The container then calls onComplete with the status of the answer.
+            // The call is not ended here, because the container then calls onComplete with the response status.
         }
 
         @Override

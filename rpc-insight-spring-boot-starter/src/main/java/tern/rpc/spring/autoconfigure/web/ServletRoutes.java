@@ -15,7 +15,7 @@ import org.springframework.web.servlet.resource.ResourceHttpRequestHandler;
 /** Sets the route and the kind of each call when Spring MVC has chosen a handler. */
 final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
 
-    /** The prefix of the packages of Boot's own handlers, such as the handlers of Actuator. */
+    /** The package prefix of Boot's own request handlers, such as Actuator's handlers. */
     private static final String BOOT = "org.springframework.boot.";
 
     private static final String ACTUATE = ".actuate.";
@@ -34,8 +34,8 @@ final class ServletRoutes implements WebMvcConfigurer, HandlerInterceptor {
     }
 
     /**
-     * Reads the route and the kind of a call after the request. Called if the application configures Spring MVC in a
-     * way that omits this interceptor.
+     * Reads a call's route and kind after the request. Called if the application configures Spring MVC in a way that
+     * omits this interceptor.
      */
     static void tell(WebCalls.Call call, HttpServletRequest request) {
         tell(call, request, request.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE));

@@ -26,15 +26,18 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.SlowCalls;
 
 /**
- * Records the web requests of an application as calls of the service {@code web}. Each route is a method, as in {@code
- * GET /orders/{id}}. Thread-safe.
+ * Records an application's web requests as calls of the service {@code web}. Each route is a method, as in
+ * {@code GET /orders/{id}}. Thread-safe.
  */
 final class WebCalls implements CallSource {
 
     private static final String SERVICE = "web";
     private static final String PROTOCOL = "http";
 
-    /** The name of requests without a route, and of requests whose route is beyond the limit {@link #MAX_ROUTES}. */
+    /**
+     * The name of requests without a route, and of requests for any further route once {@link #MAX_ROUTES} routes are
+     * known.
+     */
     static final String OTHERS = "others";
 
     /** The maximum number of routes that have their own meters. */
@@ -68,7 +71,7 @@ final class WebCalls implements CallSource {
     private record Route(MethodDescriptor method, CallMeters meters, PhaseMeters phases) {}
 
     /**
-     * Starts a call on the thread that begins to serve it.
+     * Starts a call on the thread that begins to serve the request.
      *
      * @param waitedNanos the time for which the request waited for this thread
      */
@@ -164,7 +167,7 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Sets the route.
+         * Sets the call's route.
          *
          * @param known the pattern of the route, such as {@code /orders/{id}}
          */
@@ -173,15 +176,15 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Stops recording the request, because it is not a call of the application: it asks for a static file or comes
-         * from an operator.
+         * Stops recording the request, because it is not a call of the application: the request is for a static file
+         * or comes from an operator.
          */
         void drop() {
             dropped = true;
             running.remove(this);
         }
 
-        /** Records that the answer is a stream. Its duration depends on the reader, not on the application. */
+        /** Records that the response is a stream. Its duration depends on the reader, not on the application. */
         void streams() {
             stream = true;
             running.remove(this);
@@ -198,19 +201,20 @@ final class WebCalls implements CallSource {
         }
 
         /**
-         * Completes the call with its answer. Must be called only once, on any thread.
+         * Completes the call with its response. Must be called only once, on any thread.
          *
-         * @param status the HTTP status of the answer
+         * @param status the HTTP status of the response
          */
         void ended(int status, @Nullable Throwable failure) {
-            ledger.joinPresentPart(); // A task on another thread may complete the call.
+            ledger.joinPresentPart(); // A thread may complete the call while another thread still works on it.
             long now = clock.nanoTime();
             long took = now - started;
             if (!dropped) {
                 count(status, failure, took, now);
             }
             ledger.end();
-            // The call is removed last, so that a reader that no longer finds it here finds it in the meters.
+            // The call is removed last, because a reader that no longer finds the call here must find it in the
+            // meters.
             running.remove(this);
         }
 
@@ -229,7 +233,7 @@ final class WebCalls implements CallSource {
             }
         }
 
-        /** Whether the request spent most of its time waiting for an event while no recorded work ran. */
+        /** Whether the request spent most of its time waiting for an event, without any recorded work. */
         private boolean hasWaited(long took, long now) {
             return waitsForEvent && ledger.nanos(Phase.UNATTRIBUTED, now) > took / 2;
         }

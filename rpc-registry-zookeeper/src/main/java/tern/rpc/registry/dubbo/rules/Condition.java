@@ -86,7 +86,7 @@ record Condition(List<Term> calls, List<Term> providers) {
                 }));
     }
 
-    /** Returns the providers that match, in the given order. */
+    /** Returns the providers that match the condition's provider terms, in the given order. */
     List<Instance> among(List<Instance> instances) {
         if (providers.isEmpty()) {
             return List.of();

@@ -5,7 +5,7 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * A rule of conditions, which are applied one after another.
+ * A routing rule that consists of conditions, which are applied one after another.
  *
  * @param force whether a condition applies even if it leaves no provider
  */

@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.dubbo.Limits;
 
-/** A rule that changes parameters. If several changes set the same parameter, the last one takes precedence. */
+/**
+ * A rule that changes parameters of calls and providers. If several changes set the same parameter, the last change
+ * takes precedence.
+ */
 record ConfiguratorRule(List<Change> changes) implements Rule {
 
     private static final String TIMEOUT = "timeout";
@@ -28,7 +31,7 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
             "consistenthash", "consistent-hash");
 
     /**
-     * One change of parameters.
+     * One change of parameters, with its scope.
      *
      * @param consumers the hosts of the consumers that apply the change; empty for all
      * @param applications the names of the applications that apply the change; empty for all
@@ -107,7 +110,7 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
                 config.object("parameters"));
     }
 
-    /** Returns the elements, or an empty list if an element stands for all. */
+    /** Returns the elements of a list; an empty list if one element is the wildcard for all values. */
     private static List<String> all(List<String> written) {
         return written.stream().anyMatch(Fields::isAny) ? List.of() : Rule.bounded(written);
     }

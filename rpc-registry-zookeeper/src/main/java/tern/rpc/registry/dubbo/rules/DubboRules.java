@@ -12,7 +12,7 @@ import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.Rules;
 
 /**
- * All rules for one service.
+ * All rules that apply to one service.
  *
  * @param byKey the rules, sorted by their keys
  */

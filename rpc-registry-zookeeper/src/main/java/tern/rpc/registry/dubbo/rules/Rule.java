@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** A rule that was read from a registry. */
 public sealed interface Rule permits ConditionRule, TagRule, ConfiguratorRule {
 
-    /** The maximum number of parts of one rule: conditions, addresses of tags, or configurations. */
+    /** The maximum number of parts in one rule: conditions, tagged addresses, or configurations. */
     int MAX_PARTS = 1_000;
 
     /** The kinds of rules. The keys of each kind have their own suffix. */

@@ -13,7 +13,7 @@ import org.yaml.snakeyaml.error.YAMLException;
 import tern.rpc.registry.dubbo.Limits;
 
 /**
- * An object in the YAML of a rule. Parsing creates only maps, lists, texts, numbers and other scalars. Values of an
+ * An object in a rule's YAML. Parsing creates only maps, lists, strings, numbers and other scalars. Values of an
  * unexpected type and unsupported keys are rejected, because applying only a part of a rule may do harm.
  */
 final class RuleText {
@@ -27,7 +27,7 @@ final class RuleText {
     }
 
     /**
-     * Parses the YAML of a rule.
+     * Parses a rule's YAML.
      *
      * @throws IllegalArgumentException if the text is too long or is not a YAML object
      */
@@ -75,7 +75,7 @@ final class RuleText {
         return values.keySet();
     }
 
-    /** Returns the text of a scalar; {@code otherwise} if the key is missing. */
+    /** Returns a scalar as a string; {@code otherwise} if the key is missing. */
     String text(String key, String otherwise) {
         Object value = values.get(key);
         return value == null ? otherwise : scalar(key, value);
@@ -97,7 +97,11 @@ final class RuleText {
                 "'" + Limits.shown(key) + "' is " + Limits.shown(text) + ", neither true nor false");
     }
 
-    /** Returns an integer between {@code least} and {@code most}. */
+    /**
+     * Returns the key's value as an integer.
+     *
+     * @throws IllegalArgumentException if the value is not between {@code least} and {@code most}
+     */
     int number(String key, int least, int most) {
         String text = text(key, "");
         try {
@@ -112,21 +116,21 @@ final class RuleText {
                 + "; expected a number from " + least + " to " + most);
     }
 
-    /** Returns the texts of the list under this key; an empty list if the key is missing. */
+    /** Returns the strings in the list under this key; an empty list if the key is missing. */
     List<String> texts(String key) {
         List<String> texts = new ArrayList<>();
         list(key).forEach(each -> texts.add(scalar(key, each)));
         return texts;
     }
 
-    /** Returns the objects of the list under this key; an empty list if the key is missing. */
+    /** Returns the objects in the list under this key; an empty list if the key is missing. */
     List<RuleText> objects(String key) {
         List<RuleText> objects = new ArrayList<>();
         list(key).forEach(each -> objects.add(of(each, "an element of '" + key + "'")));
         return objects;
     }
 
-    /** Whether all elements of the list under this key are texts. */
+    /** Whether all elements of the list under this key are strings. */
     boolean hasTexts(String key) {
         return list(key).stream().allMatch(String.class::isInstance);
     }
@@ -147,7 +151,7 @@ final class RuleText {
     }
 
     /**
-     * Checks the top-level keys of a rule, and its version.
+     * Checks a rule's top-level keys and its version.
      *
      * @param keys the keys of this kind of rule, in addition to the keys that all kinds have
      */

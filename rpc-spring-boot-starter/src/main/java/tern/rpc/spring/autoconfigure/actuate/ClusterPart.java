@@ -10,7 +10,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.metrics.RpcReportPart;
 import tern.rpc.spring.autoconfigure.RpcReferences;
 
-/** The report of each reference's providers, with the state of the list of providers and of each provider. */
+/** Reports each reference's providers, with the state of the provider list and of each provider. */
 record ClusterPart(RpcReferences references) implements RpcReportPart {
 
     /**
@@ -41,14 +41,14 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
     }
 
     /**
-     * The list of a reference's providers.
+     * The state of a reference's provider list.
      *
-     * @param why the reason for the state; empty if there is none
+     * @param why the reason for the list's state; empty if there is none
      * @param listed the number of providers in the list
-     * @param held the number of providers that are kept because they still answer, although the list no longer contains
-     *     them
-     * @param heldSince the time since which providers are kept; null if none is kept
-     * @param heldWhy the change of the list that was not applied; empty if no provider is kept
+     * @param held the number of providers that are kept because they still answer, although the list no longer
+     *     contains them
+     * @param heldSince the time since when such providers have been kept; null if none is kept
+     * @param heldWhy the change to the list that was not applied; empty if no provider is kept
      */
     record ProviderList(
             String source,
@@ -81,12 +81,12 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param nextAttempt the time of the next attempt to connect that does not need a call; null if no attempt is
      *     planned
      * @param held whether the provider is kept although the list no longer contains it
-     * @param score the number by which load balancing compares providers; lower is better
+     * @param score the score by which load balancing compares providers; lower is better
      * @param responseTime the response time as a multiple of the usual response time
      * @param inFlight the number of calls and streams that have not ended
      * @param shareOfLastMinute the provider's share of the calls of this reference, from 0 to 1
-     * @param stalledSince the time since which the provider has sent no data although calls wait for it; null if it is
-     *     not stalled
+     * @param stalledSince the time since which the provider has sent no data although calls wait for it; null if it
+     *     is not stalled
      * @param ejectedUntil the time until which the provider gets no calls, because of its failures; null if it gets
      *     calls
      * @param ejectedWhy the reason for the last ejection; empty if there was none

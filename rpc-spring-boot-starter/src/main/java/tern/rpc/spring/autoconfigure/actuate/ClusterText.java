@@ -8,8 +8,8 @@ import java.util.Locale;
 import tern.rpc.cluster.ClusterReport;
 
 /**
- * Formats the report of each reference's providers as text: one line for the list of a reference, and one line for each
- * provider.
+ * Formats the report on each reference's providers as text: one line for the reference's provider list, and one line
+ * for each provider.
  */
 final class ClusterText {
 

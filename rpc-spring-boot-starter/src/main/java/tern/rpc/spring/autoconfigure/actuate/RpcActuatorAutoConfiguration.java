@@ -56,7 +56,7 @@ public final class RpcActuatorAutoConfiguration {
             return new RpcActuatorEndpoint(reporter, parts);
         }
 
-        /** Exists without the endpoint, too, because the console also shows it. */
+        /** This report part exists even without the Actuator endpoint, because the console shows it as well. */
         @Bean
         @Lazy
         RpcReportPart rpcClusterPart(RpcReferences references) {

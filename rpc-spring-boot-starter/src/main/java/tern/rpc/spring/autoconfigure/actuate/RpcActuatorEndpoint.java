@@ -14,8 +14,8 @@ import org.springframework.util.MimeTypeUtils;
 import tern.rpc.metrics.RpcReportPart;
 
 /**
- * Shows services, references and the last minute at {@code /actuator/rpc}, and each {@link RpcReportPart} below that
- * path, for example {@code /actuator/rpc/diagnosis}.
+ * Shows the services, the references and the calls of the last minute at {@code /actuator/rpc}, and each
+ * {@link RpcReportPart} below that path, for example at {@code /actuator/rpc/diagnosis}.
  */
 @Endpoint(id = "rpc")
 public final class RpcActuatorEndpoint {
@@ -36,7 +36,7 @@ public final class RpcActuatorEndpoint {
         return reporter.report();
     }
 
-    /** The format of the answer: JSON, unless the request prefers plain text. */
+    /** The response format: JSON, unless the request prefers plain text. */
     public enum Format implements Producible<Format> {
         JSON,
         TEXT;
@@ -53,8 +53,8 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Returns the part; null, which Actuator answers with 404, if the name is unknown. A part without a text form is
-     * always JSON.
+     * Returns a part of the report; null, which Actuator answers with 404, if the part's name is unknown. A part
+     * without a text form is always returned as JSON.
      *
      * @param format the requested format; null, which means JSON, if the call does not come from the web
      */
@@ -71,9 +71,9 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Runs the action of a part; for the diagnosis, this starts a flight recording. Answers 202 if the action was
-     * started, and 409 if the action is already running. Returns null, which Actuator answers with 404, for a part
-     * without an action.
+     * Runs the action of a report part; for the diagnosis, this starts a flight recording. Answers 202 if the action
+     * was started, and 409 if the action is already running. Returns null, which Actuator answers with 404, for a
+     * part without an action.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

@@ -9,8 +9,8 @@ import org.springframework.boot.health.contributor.Health;
 import tern.rpc.metrics.LatencyWindow;
 
 /**
- * Reports DOWN if the server should be running but is not. An unreachable provider is only a detail, because its outage
- * is not an outage of this application.
+ * Reports DOWN if the server should be running but is not. An unreachable provider appears only in the details,
+ * because its outage is not an outage of this application.
  */
 final class RpcHealthIndicator extends AbstractHealthIndicator {
 
@@ -18,8 +18,8 @@ final class RpcHealthIndicator extends AbstractHealthIndicator {
     private final Supplier<Map<String, String>> registries;
 
     /**
-     * @param registries returns, for each registry, the reason why the server is not registered there; an empty text if
-     *     it is registered
+     * @param registries returns, for each registry, the reason why the server is not registered there; an empty
+     *     string if it is registered
      */
     RpcHealthIndicator(RpcReporter reporter, Supplier<Map<String, String>> registries) {
         super("RPC health check failed");

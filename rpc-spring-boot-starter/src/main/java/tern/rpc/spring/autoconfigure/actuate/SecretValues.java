@@ -24,8 +24,8 @@ final class SecretValues implements SanitizingFunction {
     }
 
     /**
-     * @param maxMiddle the maximum length of the text between the root name and {@code token}, such as the name of a
-     *     service
+     * @param maxMiddle the maximum length of the characters between the root name and {@code token}, such as a
+     *     service name
      */
     private static String keys(int maxMiddle) {
         return "rpc[._](?:server|client)(?:[._][^\\s=:\"]{1," + maxMiddle

@@ -7,7 +7,7 @@ import org.testcontainers.containers.Container;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcConnectionDetails;
 
-/** Finds the provider in a container with {@code @ServiceConnection(name = "tern-rpc")}. */
+/** Finds the provider in a test container with {@code @ServiceConnection(name = "tern-rpc")}. */
 final class RpcContainerConnectionDetailsFactory
         extends ContainerConnectionDetailsFactory<Container<?>, RpcConnectionDetails> {
 
@@ -28,8 +28,8 @@ final class RpcContainerConnectionDetailsFactory
         }
 
         /**
-         * Returns the address with port 20880 if the container exposes that port, otherwise with the first exposed
-         * port.
+         * Returns the container's address, with port 20880 if the container exposes that port, otherwise with the
+         * first exposed port.
          */
         @Override
         public List<String> addresses(String reference) {

@@ -34,8 +34,8 @@ final class RpcDockerComposeConnectionDetailsFactory
         }
 
         /**
-         * Returns the host port to which 20880 is published. If 20880 is not published, returns the only published
-         * port.
+         * Returns the host port to which the container's port 20880 is published. If 20880 is not published, returns
+         * the only published port.
          */
         private static int port(RunningService service) {
             ConnectionPorts ports = service.ports();
