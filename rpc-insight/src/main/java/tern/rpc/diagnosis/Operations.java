@@ -107,7 +107,12 @@ final class Operations {
         return named >= 0 ? named : usualEach(phase);
     }
 
-    /** Updates the usual duration and number of operations from calls that met the latency target. */
+    /** Returns the usual time of the operation with this name; -1 if the operation is new or not known. */
+    double usualNamed(Phase phase, String name) {
+        return usual.figure(each(phase, name));
+    }
+
+    /** Learns the usual duration and number of operations from calls that met the target. */
     static void learn(Usual usual, List<EndedCall> good) {
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
             long count = 0;

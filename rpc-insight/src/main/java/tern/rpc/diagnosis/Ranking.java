@@ -50,7 +50,10 @@ final class Ranking {
     /** Operations of one kind are considered slower if they take at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** The number of calls is considered a burst if it is at least this multiple of the usual number. */
+    /** A Redis command that takes this time makes other commands wait noticeably. */
+    private static final double STOPPED_NANOS = 10e6;
+
+    /** The number of calls is considered a burst if it is at least this many times the usual number. */
     private static final double BURST = 4;
 
     /**
