@@ -228,8 +228,7 @@ class ReconnectByCallTest {
                     assertFails(work, greeting.length > 0);
                 }
                 // the first attempts follow each other without a pause, and may be counted late
-                assertThat(accepted.get())
-                        .isBetween(before + round, before + round + 3);
+                assertThat(accepted.get()).isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }
         }
