@@ -353,7 +353,10 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets how long a reference with a check waits for a provider. The default is 3 seconds. */
+        /**
+         * Sets how long {@link RpcClient#refer} waits for a provider if the reference requires a check. The default
+         * is 3 seconds.
+         */
         public Builder checkTimeout(Duration checkTimeout) {
             this.checkTimeout = checkTimeout;
             return this;

@@ -96,7 +96,7 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // this field and the next two are guarded by this
-    private boolean wasOutOfReach; // whether an attempt to connect has failed since the last loss or the creation
+    private boolean wasOutOfReach; // whether connecting has failed since the connection was lost or created
     private long lostNanos;
     private volatile long usableSinceNanos;
 

@@ -103,7 +103,7 @@ public final class Nodes {
         }
     }
 
-    /** Returns the address and the services for which it is used. */
+    /** Returns the endpoint's address and the services for which it is used, for messages. */
     private synchronized String name(Endpoint endpoint) {
         Shared shared = byEndpoint.get(endpoint);
         return shared == null || shared.services.isEmpty()

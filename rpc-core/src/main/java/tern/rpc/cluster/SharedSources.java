@@ -37,7 +37,7 @@ final class SharedSources {
     private final ScheduledExecutorService timer;
     private final Map<Object, Shared> byKey = new HashMap<>(); // guarded by this
 
-    /** @param timer passes on delayed changes to references */
+    /** @param timer runs the delayed notifications of references about changes */
     SharedSources(NanoClock clock, ScheduledExecutorService timer) {
         this.clock = clock;
         this.timer = timer;
