@@ -70,7 +70,7 @@ public final class Nodes {
     /**
      * Returns the node of an endpoint, which will be connected soon.
      *
-     * @param service the service of the reference, for messages
+     * @param service the reference's service, for messages
      */
     Node share(Endpoint endpoint, String service) {
         Node node;

@@ -55,7 +55,7 @@ final class SharedSources {
      * Passes the current snapshot and then every new one to the listener. The listener may run on any thread, but
      * never on two at once.
      *
-     * @param service the service of the reference, for messages
+     * @param service the reference's service, for messages
      */
     Subscription subscribe(EndpointSource source, String service, Consumer<EndpointSnapshot> listener) {
         Shared shared;
