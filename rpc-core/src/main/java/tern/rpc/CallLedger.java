@@ -423,7 +423,7 @@ public final class CallLedger {
     /**
      * Returns a consistent snapshot of the current phase and its start. Any thread may call this.
      *
-     * @param method the name of the called method
+     * @param method the called method's name
      * @param runningNanos the time since the call was received, in nanoseconds
      * @param now the current time on the ledger's clock
      */

@@ -124,8 +124,7 @@ public final class CallOptions {
 
     /**
      * Sets the consumer of response headers. It runs on the thread that completes the call, before the result is
-     * returned; for a stream, before the first answer. On the dubbo protocol the headers are the attachments of the
-     * answer.
+     * returned; for a stream, before the first answer. On the dubbo protocol the headers are the answer's attachments.
      */
     public CallOptions onResponseHeaders(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, consumer, responseTrailers, key, waitForReady);
@@ -133,7 +132,7 @@ public final class CallOptions {
 
     /**
      * Sets the consumer of response trailers, which also gets the trailers of an {@link RpcException}. It runs on the
-     * thread that completes the call. On the dubbo protocol the trailers are the attachments of the answer.
+     * thread that completes the call. On the dubbo protocol the trailers are the answer's attachments.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, responseHeaders, consumer, key, waitForReady);

@@ -30,7 +30,7 @@ public final class CallTask implements Runnable {
      * Wraps a task so that its work is recorded for the call of the current thread. Returns the task unchanged if
      * there is no call or the task is already wrapped.
      *
-     * @param executor the name of the executor, for diagnoses
+     * @param executor the executor name, for diagnoses
      */
     public static Runnable of(Runnable task, String executor) {
         CallLedger call = CallLedger.current();

@@ -141,7 +141,7 @@ public final class Metadata {
         return used == 0;
     }
 
-    /** The total number of values, of all names. */
+    /** The total number of values under all names. */
     public int size() {
         return used / 2;
     }

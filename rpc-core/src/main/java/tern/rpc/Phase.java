@@ -22,7 +22,7 @@ public enum Phase {
     HTTP_CONNECTION,
     /** An HTTP exchange, until the end of the response. */
     HTTP,
-    /** Waiting for the answer of another service. */
+    /** Waiting for another service's answer. */
     RPC,
     /** Waiting until an executor's thread starts a part of the call. */
     EXECUTOR,

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * The failure of a call, unless the method declares an exception for it. Services may throw it to answer with a code
  * of their choice. Callers get it for every failure of the framework, the network or the peer.
  *
- * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the idempotence of the method
+ * <p>{@link #wasExecuted()} returns whether the method may have run. This value and the method's idempotence
  * decide whether the call may be repeated.
  *
  * <p>The description may come from a peer. {@link #getMessage()} and {@link #toString()} contain it

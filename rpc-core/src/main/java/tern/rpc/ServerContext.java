@@ -131,7 +131,7 @@ public final class ServerContext {
     /**
      * Wraps a task for an executor. The time until a thread starts the task counts towards {@link Phase#EXECUTOR}.
      *
-     * @param executor the name of the executor, for diagnoses
+     * @param executor the executor name, for diagnoses
      */
     public Runnable wrap(Runnable task, String executor) {
         long submitted = ledger.now();

@@ -199,7 +199,7 @@ public final class ServiceDescriptor {
         return type;
     }
 
-    /** The name on the wire: the fully qualified name of the interface, unless {@link WireName} sets another one. */
+    /** The name on the wire: the fully qualified interface name, unless {@link WireName} sets another one. */
     public String name() {
         return name;
     }

@@ -3,7 +3,7 @@ package tern.rpc;
 /**
  * Identifies one export of an interface.
  *
- * @param interfaceName the fully qualified name of the interface
+ * @param interfaceName the fully qualified interface name
  * @param group the group; empty for none
  * @param version the version; empty for none. A missing version, an empty version and {@code 0.0.0} are equal
  */

@@ -35,7 +35,7 @@ record CallTemplate(
     }
 
     /**
-     * @param runsOn see {@link Invocation#executor()}
+     * @param runsOn the executor that decodes the answer and completes stages, see {@link Invocation#executor()}
      * @param serving the call that the current thread serves, whose deadline limits the new call; null for none
      */
     Invocation invocation(

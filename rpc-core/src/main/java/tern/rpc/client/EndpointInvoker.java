@@ -143,7 +143,7 @@ final class EndpointInvoker implements AutoCloseable {
         return true;
     }
 
-    /** Reports the outcome of an attempt that has ended to the node of its provider. */
+    /** Reports an attempt's outcome to its provider's node. */
     void ended(Target target, ClientMethod method, @Nullable RpcException failure, long startedNanos) {
         long now = clock.nanoTime();
         Outcome outcome = Outcomes.of(failure);
@@ -158,8 +158,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Reports to the node of a provider that its attempt took longer than that of another provider and will be
-     * cancelled.
+     * Reports to a provider's node that its attempt will be cancelled, because another provider answered first.
      */
     void outlasted(Target target, ClientMethod method, long startedNanos) {
         long now = clock.nanoTime();

@@ -18,7 +18,7 @@ import tern.rpc.stream.Shapes;
 
 /**
  * Answers calls of one service on the client if the providers cannot be reached or refuse the calls. The meters still
- * count the failure of each call. Thread-safe.
+ * count each call's failure. Thread-safe.
  */
 final class Fallback {
 

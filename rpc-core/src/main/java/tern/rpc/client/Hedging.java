@@ -82,7 +82,7 @@ final class Hedging {
         budget.sent.increment();
     }
 
-    /** Returns a hedge to the budget, because it was not sent. */
+    /** Increases the budget by one hedge, because a reserved hedge was not sent. */
     void giveBack() {
         budget.hedges.giveBack();
     }

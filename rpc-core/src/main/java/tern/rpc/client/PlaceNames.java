@@ -21,7 +21,7 @@ final class PlaceNames {
         this.method = method;
     }
 
-    /** @param endpoint null if the call reached no provider */
+    /** @param endpoint the provider's address; null if the call reached no provider */
     String at(@Nullable Endpoint endpoint) {
         if (endpoint == null) {
             return method;

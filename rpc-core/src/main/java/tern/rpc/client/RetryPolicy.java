@@ -10,8 +10,8 @@ import tern.rpc.cluster.AttemptBudget;
 /**
  * Decides whether a failed attempt of a call to one service is retried. A call that did not run is sent once more, to
  * another provider. A call that may have run is repeated once, and only if its method is idempotent. No call is
- * repeated after its deadline, after a cancellation, or if the server forbids it. One budget limits the retries of the
- * service, and another budget limits the retries after failures of one provider. Therefore retries do not multiply an
+ * repeated after its deadline, after a cancellation, or if the server forbids it. One budget limits the service's
+ * retries, and another budget limits the retries after failures of one provider. Therefore retries do not multiply an
  * overload, and one provider cannot use up the retries that the other providers need. Thread-safe.
  */
 final class RetryPolicy {

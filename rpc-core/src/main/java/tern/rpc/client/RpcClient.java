@@ -186,7 +186,7 @@ public final class RpcClient implements AutoCloseable {
      */
     public record Reference(ServiceKey service, List<Provider> providers, ClusterReport cluster) {
 
-        /** The connections to the providers of this reference. */
+        /** The connections to this reference's providers. */
         public List<ClientConnection> connections() {
             return providers.stream().map(Provider::connection).toList();
         }
@@ -219,7 +219,7 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * Creates a proxy for the service. Its calls have a timeout and pass through the filters of this client. By
+     * Creates a proxy for the service. Its calls have a timeout and pass through this client's filters. By
      * default, the proxy uses one connection to each provider.
      *
      * @throws IllegalArgumentException if the interface or a setting is wrong; the message names the method
@@ -309,7 +309,7 @@ public final class RpcClient implements AutoCloseable {
         callbacks.close();
     }
 
-    /** Collects the settings of a client. Not thread-safe. */
+    /** Collects a client's settings. Not thread-safe. */
     public static final class Builder {
 
         private final List<ClientTransport> transports = new ArrayList<>();
@@ -353,7 +353,10 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets how long a reference with a check waits for a provider. The default is 3 seconds. */
+        /**
+         * Sets how long {@link RpcClient#refer} waits for a provider if the reference requires a check. The default
+         * is 3 seconds.
+         */
         public Builder checkTimeout(Duration checkTimeout) {
             this.checkTimeout = checkTimeout;
             return this;

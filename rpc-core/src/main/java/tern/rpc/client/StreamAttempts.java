@@ -162,8 +162,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
 
         /**
-         * Runs the pending call's completion. Before that, it wakes a sender that may be blocked on the thread of
-         * the serial executor.
+         * Runs the pending call's completion. Before that, it wakes a sender that may be blocked on
+         * the serial executor's thread.
          */
         @Override
         public void execute(Runnable completion) {

@@ -58,7 +58,7 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        double allowed = allowed(); // called first, because it resets the field spent when a new window begins
+        double allowed = allowed(); // called first, because it sets spent to 0 when a new window begins
         if (spent + 1 > allowed) {
             return false;
         }
@@ -66,14 +66,14 @@ public final class AttemptBudget {
         return true;
     }
 
-    /** Returns to the budget an attempt that was not made. */
+    /** Increases the budget by one attempt, because a reserved attempt was not made. */
     public synchronized void giveBack() {
         spent = Math.max(0, spent - 1);
     }
 
     /** Whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        double allowed = allowed(); // called first, because it resets the field spent when a new window begins
+        double allowed = allowed(); // called first, because it sets spent to 0 when a new window begins
         return 2 * spent > allowed;
     }
 

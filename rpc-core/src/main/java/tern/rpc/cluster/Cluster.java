@@ -313,9 +313,9 @@ public final class Cluster implements AutoCloseable {
     // The following methods choose a provider.
 
     /**
-     * Picks the provider of the next attempt. In order of preference, this is a good provider, an avoided one, one
-     * that is being connected, or any other. In the last case, the call fails with the reason why the provider cannot
-     * be reached.
+     * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider
+     * that is being connected. If there is no such provider, picks any other provider, and the call fails with the
+     * reason why this provider cannot be reached.
      *
      * @param method the method name
      * @param key the hash of the call's key; 0 if the call has no key

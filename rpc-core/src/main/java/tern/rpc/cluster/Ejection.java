@@ -176,7 +176,7 @@ public final class Ejection {
         }
     }
 
-    /** Resets all failures and ejections, because the process of the provider was replaced. */
+    /** Resets all failures and ejections, because the provider's process was replaced. */
     synchronized void clear(long calls, long now) {
         ejected = false;
         failures = 0;

@@ -33,7 +33,7 @@ record LastGood(
     }
 
     /**
-     * Returns the list after a new snapshot.
+     * Returns the list that results from a new snapshot.
      *
      * @param answers whether a provider is connected and answers
      */

@@ -96,7 +96,7 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // this field and the next two are guarded by this
-    private boolean wasOutOfReach; // whether an attempt to connect has failed since the last loss or the creation
+    private boolean wasOutOfReach; // whether connecting has failed since the connection was lost or created
     private long lostNanos;
     private volatile long usableSinceNanos;
 
@@ -196,8 +196,8 @@ public final class Node {
     }
 
     /**
-     * Records that a one-way call was passed to the socket. A one-way call has no outcome, so it does not change the
-     * state of the provider.
+     * Records that a one-way call was passed to the socket. A one-way call has no outcome, so it does not change
+     * the node's state.
      */
     public void sentOneWay() {
         inFlight.decrementAndGet();
@@ -207,7 +207,7 @@ public final class Node {
      * Records the end of a call.
      *
      * @param tookNanos the time since {@link #begin}
-     * @param times the usual response time of the method
+     * @param times the method's usual response time
      */
     public void end(Outcome outcome, long tookNanos, long now, UsualTime times) {
         inFlight.decrementAndGet();
@@ -354,7 +354,7 @@ public final class Node {
         return calls.sum();
     }
 
-    /** The ejection state of the node. */
+    /** The node's ejection state. */
     public Ejection ejection() {
         return ejection;
     }

@@ -70,7 +70,7 @@ public final class Nodes {
     /**
      * Returns the node of an endpoint, which will be connected soon.
      *
-     * @param service the service of the reference, for messages
+     * @param service the reference's service, for messages
      */
     Node share(Endpoint endpoint, String service) {
         Node node;
@@ -103,7 +103,7 @@ public final class Nodes {
         }
     }
 
-    /** Returns the address and the services for which it is used. */
+    /** Returns the endpoint's address and the services for which it is used, for messages. */
     private synchronized String name(Endpoint endpoint) {
         Shared shared = byEndpoint.get(endpoint);
         return shared == null || shared.services.isEmpty()

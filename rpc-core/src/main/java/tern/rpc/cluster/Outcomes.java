@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.endpoint.Outcome;
 
-/** Determines what the failure of an attempt means for the state of the provider. */
+/** Determines from an attempt's failure how the attempt affects the provider's state. */
 public final class Outcomes {
 
     private Outcomes() {}

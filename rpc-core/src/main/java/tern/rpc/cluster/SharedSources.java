@@ -37,7 +37,7 @@ final class SharedSources {
     private final ScheduledExecutorService timer;
     private final Map<Object, Shared> byKey = new HashMap<>(); // guarded by this
 
-    /** @param timer passes on delayed changes to references */
+    /** @param timer runs the delayed notifications of references about changes */
     SharedSources(NanoClock clock, ScheduledExecutorService timer) {
         this.clock = clock;
         this.timer = timer;
@@ -55,7 +55,7 @@ final class SharedSources {
      * Passes the current snapshot and then every new one to the listener. The listener may run on any thread, but
      * never on two at once.
      *
-     * @param service the service of the reference, for messages
+     * @param service the reference's service, for messages
      */
     Subscription subscribe(EndpointSource source, String service, Consumer<EndpointSnapshot> listener) {
         Shared shared;

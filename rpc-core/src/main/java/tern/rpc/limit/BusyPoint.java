@@ -119,7 +119,7 @@ final class BusyPoint {
         return right ? step : Step.NONE;
     }
 
-    /** @return the step that the next window should try */
+    /** @return the change of the call count that the next window should try; NONE for no change */
     private Step due(double nanos) {
         if (heldNanos == 0) {
             heldNanos = nanos;

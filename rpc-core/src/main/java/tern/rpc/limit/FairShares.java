@@ -136,8 +136,8 @@ final class FairShares {
     }
 
     /**
-     * Whether another tenant floods, or would have more than twice as many admitted calls even if this tenant had one
-     * more.
+     * Whether another tenant floods the server, or would have more than twice as many admitted calls even if this
+     * tenant had one more.
      *
      * @param inside the number of admitted calls of all tenants
      */

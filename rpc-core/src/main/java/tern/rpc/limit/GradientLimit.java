@@ -50,8 +50,8 @@ import org.jspecify.annotations.Nullable;
 public final class GradientLimit implements Limit {
 
     /**
-     * The acceptable duration of calls at the limit, as a multiple of the usual time. Calls may wait as long as they
-     * are served.
+     * The acceptable duration of calls at the limit, as a multiple of the usual time. With the value 2, a call may
+     * wait for the same time that its processing takes.
      */
     private static final double TOLERANCE = 2;
 
@@ -64,7 +64,10 @@ public final class GradientLimit implements Limit {
     /** Below this gradient, more calls raise the throughput. */
     private static final double DEPENDENT = 0.5;
 
-    /** The corresponding gradient for trials with a doubled limit, whose results vary less. */
+    /**
+     * Below this gradient, a trial with a doubled limit shows that more calls raise the throughput. The results of
+     * these trials vary less than those of a step down.
+     */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
     /**

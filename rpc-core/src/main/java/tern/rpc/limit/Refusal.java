@@ -7,7 +7,7 @@ public enum Refusal {
     /** The number of admitted calls has reached the limit. */
     LIMIT("limit"),
     /**
-     * The limit is nearly reached, and the tenant of the call, such as its connection, has more admitted calls than
+     * The limit is nearly reached, and the call's tenant, such as its connection, has more admitted calls than
      * any other tenant.
      */
     SHARE("share"),

@@ -39,7 +39,7 @@ public final class Share {
         this.whole = whole;
     }
 
-    /** The name of the tenant. It is escaped, because it may come from a client's certificate. */
+    /** The tenant's name. It is escaped, because it may come from a client's certificate. */
     public String tenant() {
         return PeerText.name(tenant.toString());
     }

@@ -13,7 +13,10 @@ import tern.rpc.NanoClock;
 import tern.rpc.ServiceKey;
 import tern.rpc.limit.SeldomWarning;
 
-/** The timers of one method on one side for one protocol. Each timer is looked up only once. Thread-safe. */
+/**
+ * The timers of one method, on the client or on the server, for one protocol. Each timer is looked up only once.
+ * Thread-safe.
+ */
 public final class CallMeters {
 
     private static final SeldomWarning FAILING =

@@ -40,7 +40,7 @@ public final class LatencyWindow {
     private final long targetNanos;
     private final long bornSecond;
 
-    /** @param targetNanos calls that take longer than this are counted as slow */
+    /** @param targetNanos the latency target; calls that take longer are counted as late */
     public LatencyWindow(NanoClock clock, long targetNanos) {
         this.clock = clock;
         this.targetNanos = targetNanos;
@@ -151,7 +151,7 @@ public final class LatencyWindow {
     }
 
     /**
-     * The values of the last full seconds, at most 60.
+     * The counts and times of the last full seconds, at most 60.
      *
      * @param seconds the number of full seconds
      * @param p50Millis the median; like the other percentiles, 0 if there were no calls
@@ -204,8 +204,8 @@ public final class LatencyWindow {
     }
 
     /**
-     * The full seconds of the last 15 minutes since the start, the oldest first: one point for every 10 s, and one
-     * point for each second of the last minute.
+     * The points of the last 15 minutes since the start, the oldest first. A point of the last minute covers one
+     * full second; an earlier point covers 10 s.
      */
     public List<Point> series() {
         long now = second();

@@ -71,7 +71,7 @@ public final class MethodCalls {
         return service;
     }
 
-    /** The simple name of the interface, which is also the name of the service in properties. */
+    /** The simple interface name, which is also the name of the service in properties. */
     public String simpleName() {
         return simpleName;
     }

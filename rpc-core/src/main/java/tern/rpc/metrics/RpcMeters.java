@@ -140,7 +140,7 @@ public final class RpcMeters {
     /**
      * Returns the meters of a method on the client.
      *
-     * @param service the service of the reference
+     * @param service the reference's service
      * @param timeout the timeout of a call, including all attempts; null for none
      * @param attempts the maximum number of attempts for a call that may have run although its attempts failed
      */

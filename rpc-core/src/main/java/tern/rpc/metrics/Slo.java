@@ -10,7 +10,7 @@ import java.time.Duration;
  */
 public record Slo(int qps, Duration latency) {
 
-    /** 500 calls per second under 100 ms. */
+    /** 500 calls per second, each answered within 100 ms. */
     public static final Slo DEFAULT = new Slo(500, Duration.ofMillis(100));
 
     public Slo {

@@ -1,4 +1,4 @@
-/** The measurements of calls, and the names of the meters. */
+/** The measurements of calls, and the meter names. */
 @NullMarked
 package tern.rpc.metrics;
 

@@ -128,7 +128,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return written instanceof Long weight ? (int) Math.max(0, Math.min(weight, MAX_WEIGHT)) : otherwise;
     }
 
-    /** Returns the providers of the service that offer the protocol of the subscription. */
+    /** Returns the providers of the service that offer the subscription's protocol. */
     List<Instance> providers(Subscription subscription) {
         return services.getOrDefault(subscription.service().toString(), List.of()).stream()
                 .filter(provider ->

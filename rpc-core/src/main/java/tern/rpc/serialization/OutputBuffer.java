@@ -97,7 +97,7 @@ public final class OutputBuffer {
         array[start] = (byte) value;
     }
 
-    /** The current array of the buffer. The next {@link #claim} may replace it. */
+    /** The buffer's current array. The next {@link #claim} may replace it. */
     public byte[] array() {
         return array;
     }

@@ -139,7 +139,10 @@ final class Dispatcher implements CallHandler {
         limiter.threadLeaves(call.share());
     }
 
-    /** Reverts {@link #workerLeaves}, because the call is ending or ended while its worker was about to leave. */
+    /**
+     * Reverts {@link #workerLeaves}, because the call is about to end, or ended while its worker was about to
+     * leave.
+     */
     void workerStays(ServerCall call) {
         limiter.threadStays(call.share());
     }

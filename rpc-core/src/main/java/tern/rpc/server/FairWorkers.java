@@ -17,10 +17,10 @@ import tern.rpc.limit.Share;
  * tenant gets one before tenants that hold several threads. This rule is the dynamic threshold of shared-memory
  * switches (A. Choudhury, E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>If calls have also waited for a thread until their deadline, waiting does not help. Then calls of a tenant that
- * holds more than twice as many threads as are free are refused until it holds fewer. Other tenants get the threads
- * that it returns. This state ends when for one second no call has waited in vain or no call has needed a spare
- * thread.
+ * <p>If, in addition, calls have waited for a thread until their deadline, waiting does not help. A tenant that
+ * holds more than twice as many threads as are free then gets refusals until it holds fewer, and other tenants get
+ * the threads that it returns. This state ends when, for one second, no call has waited until its deadline or no
+ * call has needed a spare thread.
  *
  * <p>Thread-safe. Because of a race, a single call may be accepted or refused wrongly. While threads are idle, a call
  * costs two reads.
@@ -142,7 +142,7 @@ final class FairWorkers {
         return Math.max(0, more == null ? free : free + more.maxThreads() - more.admitted());
     }
 
-    /** Records that a call waited in the queue until its deadline. */
+    /** Records that a call's deadline passed while the call waited in the queue. */
     void waitedInVain() {
         vainUntil = clock.nanoTime() + PRESSURE_NANOS;
         look();

@@ -30,7 +30,10 @@ final class Floods {
     /** Maximum number of tenants that one message names. */
     private static final int NAMED = 3;
 
-    /** A message names a tenant only if the tenant has at least one in this number of all admitted calls. */
+    /**
+     * A message names a tenant only if the tenant's admitted calls are at least all admitted calls divided by this
+     * number.
+     */
     private static final int NAMED_PART = 20;
 
     private static final int MIN_NAMED = 2;

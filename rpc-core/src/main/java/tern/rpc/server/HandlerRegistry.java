@@ -175,7 +175,7 @@ final class HandlerRegistry implements ServiceLookup {
     /**
      * Returns the handler of a decoded call.
      *
-     * @throws RpcException UNIMPLEMENTED if the group and version of the call are not exported
+     * @throws RpcException UNIMPLEMENTED if the call's group and version are not exported
      */
     MethodHandler handler(Invocation call) {
         Exports exports = byInterface.get(call.service().interfaceName());

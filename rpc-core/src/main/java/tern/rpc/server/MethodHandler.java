@@ -94,7 +94,7 @@ final class MethodHandler {
         return filtered;
     }
 
-    /** The limiter of this method; null if the method has no limit of its own. */
+    /** This method's limiter; null if the method has no limit of its own. */
     @Nullable
     Limiter limiter() {
         return limiter;
@@ -102,7 +102,7 @@ final class MethodHandler {
 
     /**
      * Returns the failure that the caller gets. Logs an undeclared exception with its stack trace, at a limited rate.
-     * If the caller does not have the class of the exception, at least one line is always logged, so that the id sent
+     * If the caller does not have the exception's class, at least one line is always logged, so that the id sent
      * to the caller can be found in the log.
      */
     Throwable outgoing(Throwable failure) {

@@ -77,7 +77,7 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerTransport transport;
     private final List<ServerTransport> transports =
-            new CopyOnWriteArrayList<>(); // the transport of the constructor and all transports added with serve()
+            new CopyOnWriteArrayList<>(); // the constructor's transport and all transports added with serve()
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
@@ -305,7 +305,7 @@ public final class RpcServer implements AutoCloseable {
         }
     }
 
-    /** Collects the settings of a server. Not thread-safe. */
+    /** Collects a server's settings. Not thread-safe. */
     public static final class Builder {
 
         private final ServerTransport transport;
@@ -426,7 +426,7 @@ public final class RpcServer implements AutoCloseable {
          * Limits the time that a worker blocks in {@code onNext} because the reader of a stream is slow. The default
          * is 1 s. The limit applies to all waits of a stream together, and starts again each time the caller has read
          * another 32 KiB. After the limit, the transport buffers a limited number of bytes and then ends the stream
-         * with RESOURCE_EXHAUSTED. Threads of the application may block until the call ends.
+         * with RESOURCE_EXHAUSTED. Application threads may block until the call ends.
          *
          * @param wait zero or more
          */

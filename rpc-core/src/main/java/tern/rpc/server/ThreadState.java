@@ -46,7 +46,7 @@ final class ThreadState {
         }
     }
 
-    /** Wraps a task so that the state of its thread is cleared before and after it. */
+    /** Wraps a task so that its thread's state is cleared before and after it. */
     Runnable around(Runnable task) {
         return () -> {
             clear();

@@ -15,7 +15,7 @@ public final class InvalidPropertyException extends RpcStartException {
         this.property = property;
     }
 
-    /** Returns the name of the property. */
+    /** Returns the property name. */
     public String property() {
         return property;
     }

@@ -10,8 +10,8 @@ public class RpcStartException extends RuntimeException {
     private final String action;
 
     /**
-     * @param description the error and where it is
-     * @param action the change to make
+     * @param description what is wrong, and where
+     * @param action the change that the developer must make
      */
     public RpcStartException(String description, String action, @Nullable Throwable cause) {
         super(description, cause);

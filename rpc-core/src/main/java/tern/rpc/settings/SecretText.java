@@ -16,8 +16,8 @@ public final class SecretText {
 
     /**
      * @param keys a regular expression for the secret keys, in any notation
-     * @param boundedKeys the same expression with bounded repetitions, so that the time stays linear in the length of
-     *     the text
+     * @param boundedKeys the same expression with bounded repetitions, so that the time stays linear in
+     *     the text length
      */
     public SecretText(String keys, String boundedKeys) {
         this.key = Pattern.compile("(?i)" + keys);

@@ -18,7 +18,7 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 
 /**
- * Publishes the messages that a call has received to one subscriber. The serial executor of the stream decodes
+ * Publishes the messages that a call has received to one subscriber. The stream's serial executor decodes
  * messages and delivers at most the requested number. The publisher requests a limited number of messages from the
  * transport in advance, so that one task can deliver messages that arrive together. Messages are discarded if the
  * subscriber no longer wants them. Thread-safe.
@@ -85,7 +85,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private @Nullable Throwable failure;
     private volatile boolean done; // true once the subscriber gets no further callbacks
 
-    /** @param name the name of the call, for error messages */
+    /** @param name the call name, for error messages */
     public InboundPublisher(String name, SerialExecutor serial, Source source) {
         this.name = name;
         this.serial = serial;

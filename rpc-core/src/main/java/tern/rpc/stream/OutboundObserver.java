@@ -13,7 +13,7 @@ import tern.rpc.transport.EventLoopThread;
 
 /**
  * The observer with which the application sends values. {@link #onNext} blocks while the peer is slow, until the call
- * ends or the time limit of the sink has passed. Then it passes the value to the sink, which may reject it.
+ * ends or the sink's time limit has passed. Then it passes the value to the sink, which may reject it.
  */
 public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
 
@@ -26,7 +26,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     private volatile @Nullable Runnable onReady;
 
     /**
-     * @param name the name of the call, for error messages
+     * @param name the call name, for error messages
      * @param serial runs the task set by {@link #onReady}
      */
     public OutboundObserver(String name, MessageSink sink, SerialExecutor serial, NanoClock clock) {

@@ -161,7 +161,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Returns the name of the called method. For a generic call, the name is the first argument. */
+    /** Returns the called method's name. For a generic call, the name is the first argument. */
     private String nameOf(MethodDescriptor sent) {
         return BuiltInMethods.isGeneric(sent) ? codec.firstText(arguments) : sent.name();
     }

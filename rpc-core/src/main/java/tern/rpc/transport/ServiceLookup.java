@@ -31,8 +31,9 @@ public interface ServiceLookup {
     void require(ServiceKey key);
 
     /**
-     * Returns the export for callers that name neither group nor version: the first of these exports that exists:
-     * the export without group and version, the export with version 1.0.0 and without group, or the only export.
+     * Returns the export for callers that name neither group nor version. This is the export without group and
+     * version; if there is none, the export with version 1.0.0 and without group; if there is none, the only
+     * export.
      *
      * @throws tern.rpc.RpcException UNIMPLEMENTED if none of these exports exists
      */

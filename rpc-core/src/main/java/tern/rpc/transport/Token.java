@@ -26,7 +26,7 @@ public final class Token {
         return !text.isEmpty() && text.chars().allMatch(character -> character > ' ' && character < 0x7F);
     }
 
-    /** The text of the token, only for sending it. */
+    /** The token's text, only for sending it. */
     public String reveal() {
         return text;
     }

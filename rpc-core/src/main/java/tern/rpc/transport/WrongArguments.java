@@ -45,7 +45,7 @@ public final class WrongArguments {
     /**
      * Returns the refusal of a call whose arguments cannot be decoded.
      *
-     * @param why the exception of the decoder
+     * @param why the decoder's exception
      */
     public static RpcException unreadable(RuntimeException why) {
         return new RpcException(
