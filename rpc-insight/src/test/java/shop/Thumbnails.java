@@ -3,7 +3,10 @@ package shop;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CountDownLatch;
 
-/** Application code that allocates direct buffers, or asks for collections, as long as a test looks at it. */
+/**
+ * Application code that allocates direct buffers, or requests garbage collections, for as long as a test inspects its
+ * thread.
+ */
 public final class Thumbnails {
 
     private Thumbnails() {}

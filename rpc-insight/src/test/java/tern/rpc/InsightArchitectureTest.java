@@ -6,8 +6,8 @@ class InsightArchitectureTest extends ModuleRules {
     private static final String POOL = "tern.rpc.pool..";
 
     /**
-     * The maximum size of a dependency cycle. The rules of the advice and the class that lists the rules depend on each
-     * other. Reduce this number when the cycle gets smaller.
+     * The maximum number of classes in a dependency cycle. The rules of the advice and the class that lists the rules
+     * depend on each other. Reduce this number when the cycle gets smaller.
      */
     @Override
     protected int mostInACircle() {

@@ -75,7 +75,10 @@ class ArchitectureTest {
         rule.allowEmptyShould(true).check(STARTER);
     }
 
-    /** Returns the folder of this module's main classes. The class path also contains classes of other modules. */
+    /**
+     * Returns the folder that contains this module's main classes. The class path also contains classes of other
+     * modules.
+     */
     private static Path ownClasses() {
         URL testClasses =
                 ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();

@@ -319,7 +319,7 @@ class DiagnosticianTest {
         assertThat(first(shop.diagnosis()).kind()).startsWith("COLLECTOR");
     }
 
-    /** A second with a report that always takes 650 ms beside 100 calls. */
+    /** Simulates a second that contains 100 calls and one report that always takes 650 ms. */
     private void secondWithReport(Consumer<Shop.Steps> calls) {
         shop.second(() -> {
             for (int i = 0; i < 100; i++) {

@@ -27,7 +27,7 @@ class HeldLocksTest {
         }
     }
 
-    /** Starts a thread and returns when the thread is waiting. */
+    /** Starts a thread, and returns as soon as the thread is waiting. */
     private Thread waiting(String name, Runnable code, Thread.State... states) {
         Thread thread = new Thread(code, name);
         thread.setDaemon(true);

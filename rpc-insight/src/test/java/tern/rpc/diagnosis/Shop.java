@@ -19,7 +19,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 import tern.rpc.pool.PoolSource;
 
-/** A simulated application with simulated calls, a simulated clock and a target of 100 ms. */
+/** A simulated application with simulated calls, a simulated clock and a latency target of 100 ms. */
 final class Shop implements Diagnostician.Surroundings {
 
     static final String PLACE = "OrderService.place";
@@ -138,7 +138,10 @@ final class Shop implements Diagnostician.Surroundings {
         diagnostician.second();
     }
 
-    /** Serves calls within the target for more than a minute, so that the diagnosis learns their usual times. */
+    /**
+     * Serves calls within the latency target for more than a minute, after which the diagnosis knows their usual
+     * times.
+     */
     Shop healthy(Consumer<Steps> body) {
         for (int i = 0; i < 90; i++) {
             second(100, body);
@@ -146,7 +149,7 @@ final class Shop implements Diagnostician.Surroundings {
         return this;
     }
 
-    /** Serves calls with this body for some seconds, and returns the diagnosis. */
+    /** Serves calls with this body for some seconds, and returns the resulting diagnosis. */
     Diagnosis miss(Consumer<Steps> body) {
         for (int i = 0; i < 6; i++) {
             second(100, body);

@@ -8,12 +8,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the sizes and waits that are derived from the target. */
+/** Tests the pool sizes and maximum waits that are derived from the target rate and latency. */
 class SizingTest {
 
     @ParameterizedTest
     @CsvSource({
-        // The columns are: qps, target in ms, workers; connections, per host, to all hosts.
+        // The columns are qps, latency target in ms and workers, then the number of connections, per host and to all
+        // hosts.
         "500, 100, 200, 50, 64, 200",
         "10, 100, 200, 8, 64, 200",
         "2000, 100, 200, 200, 200, 200",
@@ -31,7 +32,7 @@ class SizingTest {
 
     @ParameterizedTest
     @CsvSource({
-        // The columns are: target in ms; waits for JDBC, Redis and HTTP in ms.
+        // The columns are the latency target in ms, then the maximum waits for JDBC, Redis and HTTP in ms.
         "100, 1000, 200, 1000",
         "20, 200, 40, 200",
         "1000, 1000, 200, 1000",

@@ -208,7 +208,7 @@ class ServicesInMemoryTest {
         });
     }
 
-    /** Returns a handler without generated stubs. Its listener sends each request back. */
+    /** Returns a call handler that needs no generated stubs. Its listener sends each request back. */
     private static ServerCallHandler<String, String> echo() {
         return new ServerCallHandler<>() {
             @Override
@@ -246,7 +246,7 @@ class ServicesInMemoryTest {
 
         @Override
         public void onError(Throwable failure) {
-            // The caller has cancelled the call.
+            // This method is called because the caller has cancelled the call.
         }
 
         @Override

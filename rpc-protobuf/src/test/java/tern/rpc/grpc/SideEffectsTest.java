@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the options that a generated service declares for its methods. */
+/** Tests how Tern reads the side effects that a generated service declares for its methods. */
 class SideEffectsTest {
 
     private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
@@ -33,7 +33,7 @@ class SideEffectsTest {
         }
     }
 
-    /** Resembles the schema class of generated code, which is private as well. */
+    /** Resembles the schema class in generated code, which is private too. */
     private record Schema(Descriptors.MethodDescriptor getMethodDescriptor) {}
 
     private static tern.rpc.MethodDescriptor exported(MethodDescriptor.Builder<byte[], byte[]> method) {

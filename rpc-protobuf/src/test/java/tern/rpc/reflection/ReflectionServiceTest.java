@@ -42,7 +42,7 @@ import tern.rpc.WireName;
 import tern.rpc.health.HealthService;
 import tern.rpc.server.ServiceExport;
 
-/** Reads the answers of the reflection services with gRPC's generated classes. */
+/** Tests the reflection services by reading their answers with gRPC's generated classes. */
 class ReflectionServiceTest {
 
     @WireName("tern.rpc.reflection.Shop")
@@ -435,7 +435,9 @@ class ReflectionServiceTest {
         return files;
     }
 
-    /** Returns the requested file, built only from the dependencies in the answer, as a command-line tool does. */
+    /**
+     * Returns the requested file. Builds it only from the dependencies in the answer, as a command-line tool does.
+     */
     private static FileDescriptor file(ServerReflectionRequest request, ServiceExport... exports) throws Exception {
         List<FileDescriptorProto> files = protos(request, exports);
         Map<String, FileDescriptorProto> byName = new HashMap<>();

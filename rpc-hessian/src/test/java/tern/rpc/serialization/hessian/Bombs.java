@@ -32,7 +32,7 @@ public final class Bombs {
     }
 
     /** A class with many fields. A sender can create an instance without sending any field. */
-    @SuppressWarnings("unused") // The unused fields make objects large.
+    @SuppressWarnings("unused") // The fields are unused; they only make objects large.
     public static class Wide implements Serializable {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, b8, b9;
         long c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, d0, d1, d2, d3, d4, d5, d6, d7, d8, d9;
@@ -196,8 +196,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns bombs whose keys have equal hash codes, are equal in order, or become more expensive to hash after they
-     * were read.
+     * Returns bombs whose keys have equal hash codes, are equal in sort order, or become more expensive to hash after
+     * they were read.
      */
     public static Map<String, byte[]> keys(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
@@ -220,7 +220,9 @@ public final class Bombs {
         return bombs;
     }
 
-    /** Returns a map or set whose keys have equal hash codes and alternating classes: two longs, a text, and so on. */
+    /**
+     * Returns a map or set whose keys have equal hash codes and alternating classes: two longs, a string, and so on.
+     */
     private static byte[] mixedKeys(int size, int tag, String type) {
         Bytes bytes = Bytes.of().add(tag).text(type);
         int hash = equalHash(0).hashCode();
@@ -260,8 +262,8 @@ public final class Bombs {
     }
 
     /**
-     * Returns an incomplete list that its own elements hash repeatedly. The list contains an array, which is hashed by
-     * identity, so the reader does not detect the recursion.
+     * Returns an incomplete list whose own elements hash it repeatedly. The list contains an array, which is hashed
+     * by identity, so the reader does not detect the recursion.
      */
     private static byte[] openList(int size, boolean through) {
         Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);

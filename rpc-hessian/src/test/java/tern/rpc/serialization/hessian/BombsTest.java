@@ -98,7 +98,7 @@ class BombsTest {
         }
     }
 
-    /** Measures the exact figure for docs/figures/promises.md. */
+    /** Measures the exact value for docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {

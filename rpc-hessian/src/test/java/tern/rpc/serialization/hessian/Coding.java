@@ -19,7 +19,7 @@ import tern.rpc.serialization.OutputBuffer;
 /** Reads and writes single values with Tern's reader and writer, and with those of hessian-lite. */
 final class Coding {
 
-    /** A separate class, so that hessian-lite is loaded only in tests that compare with it. */
+    /** A separate class, so hessian-lite is loaded only in tests that compare with it. */
     private static final class Lite {
         static final SerializerFactory FACTORY = new SerializerFactory(Coding.class.getClassLoader());
     }

@@ -66,7 +66,7 @@ class EqualKeysTest {
 
     private final Coding coding = Coding.of(Family.class);
 
-    /** Returns a different text for each number. All these texts have the same hash code. */
+    /** Returns a different string for each number. All these strings have the same hash code. */
     private static String text(int number) {
         StringBuilder text = new StringBuilder();
         for (int bit = 0; bit < 12; bit++) {
@@ -146,9 +146,9 @@ class EqualKeysTest {
         assertThat(coding.through(new TreeMap<>(map), Object.class)).isEqualTo(map);
     }
 
-    /** The hash code of these entities is a constant, as for entities whose id is assigned by the database. */
+    /** The hash code of these entities is a constant, as for real entities whose id is assigned by the database. */
     @Test
-    @SuppressWarnings("unchecked") // The value that was sent has this type.
+    @SuppressWarnings("unchecked") // The sent value has this type.
     void entitiesThatReferToTheirParentAreRead() {
         List<Parent> parents = new ArrayList<>();
         for (int p = 0; p < 3; p++) {

@@ -33,7 +33,7 @@ public class ForbiddenClassesTest {
         int a;
     }
 
-    /** A class of the same package that the interface does not declare. */
+    /** A class in the same package that the interface does not declare. */
     static class HolderNeighbour implements Serializable {
         static boolean initialized;
         int a;

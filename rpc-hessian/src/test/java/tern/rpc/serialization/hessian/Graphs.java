@@ -137,7 +137,7 @@ final class Graphs {
         transient int ignored = 7;
     }
 
-    /** Fields that hessian-lite's reader damages, with adjacent fields that must stay intact. */
+    /** A class with fields that hessian-lite's reader damages, next to fields that must stay intact. */
     static class Narrow implements Serializable {
         byte before;
         float first;
@@ -382,7 +382,7 @@ final class Graphs {
         return node;
     }
 
-    @SuppressWarnings("unchecked") // The node was created with this type.
+    @SuppressWarnings("unchecked") // The test has created the node with this type.
     private void fillContainers(Node node, int depth) {
         node.list = (List<Object>) list(depth + 1);
         node.map = new HashMap<>(Map.of("x", scalar()));
@@ -404,7 +404,7 @@ final class Graphs {
         return builder;
     }
 
-    /** Returns a value in a form that can be compared even if its class does not define {@code equals}. */
+    /** Returns a form of the value that can be compared even if the value's class does not define {@code equals}. */
     static Object plain(Object value) {
         if (value instanceof AtomicInteger
                 || value instanceof AtomicLong

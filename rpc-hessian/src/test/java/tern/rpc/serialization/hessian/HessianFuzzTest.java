@@ -19,8 +19,8 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
 /**
- * Figure R1 of docs/figures/promises.md for Hessian. The same reader accepts or rejects each invalid input, and then
- * reads a valid message correctly.
+ * Measures figure R1 of docs/figures/promises.md for Hessian. One reader accepts or rejects each invalid input, and
+ * afterwards reads a valid message correctly.
  */
 @Timeout(3_600)
 public class HessianFuzzTest {
@@ -110,7 +110,7 @@ public class HessianFuzzTest {
                 default -> reader.readObject(TYPES.get(turn / 8));
             }
         } catch (SerializationException refused) {
-            // The reader rejects the input with the documented exception.
+            // The reader may reject the input, but only with this documented exception.
         }
     }
 }

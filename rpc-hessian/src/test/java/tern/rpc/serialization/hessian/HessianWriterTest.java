@@ -68,7 +68,7 @@ class HessianWriterTest {
         }
     }
 
-    /** The writer reserves extra space for texts of wide characters if the size limit allows it. */
+    /** The writer reserves extra space for strings of wide characters if the size limit allows it. */
     @Test
     void wideTextMayFillTheMessageToItsLimit() {
         for (String text : List.of("\u6f22\u5b57".repeat(700), "\u00e9\u6f22x".repeat(40), "\u00e9".repeat(2_000))) {
@@ -121,7 +121,7 @@ class HessianWriterTest {
 
     /**
      * Reads a response that consists of type, value and attachments. Reference numbers continue across these three
-     * parts.
+     * values.
      */
     @Test
     void valuesOfAMessageShareTheirTables() throws IOException {

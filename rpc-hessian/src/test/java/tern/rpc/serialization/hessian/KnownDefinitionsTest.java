@@ -119,8 +119,8 @@ class KnownDefinitionsTest {
         long first = allocated(reader, service, point, result, 1);
         long thousand = allocated(reader, service, point, result, 1_000);
 
-        // The limit includes the record and its array of values. If the definition and its names were created for each
-        // message, they would take 700 bytes.
+        // The limit covers the record and its array of values. If the definition and its names were created for each
+        // message, they would take another 700 bytes.
         assertThat(thousand / 1_000).isLessThan(first).isLessThan(300);
     }
 

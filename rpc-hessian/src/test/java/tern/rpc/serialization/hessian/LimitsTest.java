@@ -194,7 +194,10 @@ class LimitsTest {
         return IntStream.range(0, count).mapToObj(i -> new Knot(i, 0)).collect(Collectors.toCollection(HashSet::new));
     }
 
-    /** Each list refers twice to the previous list, so hashing the last list takes 2 to the power of 60 steps. */
+    /**
+     * Each list contains two references to the previous list, so hashing the last list takes 2 to the power of 60
+     * steps.
+     */
     @Test
     void keyWhoseHashVisitsSharedPartsRepeatedlyIsRefused() {
         StringBuilder bytes = new StringBuilder("58 bf 78");

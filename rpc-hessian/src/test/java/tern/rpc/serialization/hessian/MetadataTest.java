@@ -106,7 +106,10 @@ class MetadataTest {
                 .hasMessageContaining("longer than 65536 bytes");
     }
 
-    /** The map takes a reference number like any other value, so later references must count it. */
+    /**
+     * The attachment map takes a reference number like any other value, so later reference numbers are shifted by
+     * one.
+     */
     @Test
     void theMapTakesANumber() {
         ObjectReader reader = coding.start(Coding.bytes("48 5a 7a 01 73 51 91"));

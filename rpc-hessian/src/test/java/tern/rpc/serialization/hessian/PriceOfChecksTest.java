@@ -24,10 +24,10 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.transport.Cost;
 
 /**
- * Figure R28 of docs/figures/promises.md for the Hessian reader. A text and a page of 15 users are read in three
- * variants: with all checks, without the removable checks, and by hessian-lite. The removable checks are the class
- * policy, the hash budget and the limits. The variants run alternately on one thread, and each figure is the median of
- * the thread's CPU time.
+ * Measures figure R28 of docs/figures/promises.md for the Hessian reader. A string and a page of 15 users are read in
+ * three variants: with all checks, without the removable checks, and by hessian-lite. The removable checks are the
+ * class policy, the hash budget and the limits. The variants run alternately on one thread, and each result is the
+ * median of the thread's CPU time.
  */
 @Tag("figures")
 class PriceOfChecksTest {
@@ -86,7 +86,7 @@ class PriceOfChecksTest {
         }
     }
 
-    /** A budget that never rejects a key. */
+    /** A hash budget that never rejects a key. */
     private static final class NoBudget extends HashBudget {
         NoBudget(HessianLimits limits) {
             super(limits);

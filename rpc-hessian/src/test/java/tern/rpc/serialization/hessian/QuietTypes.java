@@ -57,7 +57,8 @@ public final class QuietTypes {
         TypeShapesTest.arriveAsSent().map(each -> each.get()[1]).forEach(values::add);
         Set<Class<?>> left = new HashSet<>(JdkForms.made());
         for (Object value : values) {
-            left.removeIf(type -> type.isInstance(value)); // Some types have one encoding for all subclasses.
+            // For some types, all subclasses have the same encoding, so one of them is enough.
+            left.removeIf(type -> type.isInstance(value));
         }
         if (!left.isEmpty()) {
             throw new IllegalStateException("no value of " + left);

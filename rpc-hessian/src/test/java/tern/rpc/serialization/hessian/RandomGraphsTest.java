@@ -65,7 +65,7 @@ class RandomGraphsTest {
         return reader.readObject(tern.rpc.ValueType.of(Object.class));
     }
 
-    /** Compares two texts. If they differ, the failure message shows only the part where they differ. */
+    /** Compares two strings. If they differ, the failure message shows only the part where they differ. */
     private static void assertAlike(int seed, String expected, String actual) {
         int same = 0;
         while (same < Math.min(expected.length(), actual.length()) && expected.charAt(same) == actual.charAt(same)) {

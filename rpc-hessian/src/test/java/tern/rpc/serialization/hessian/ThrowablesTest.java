@@ -29,7 +29,9 @@ class ThrowablesTest {
         void fail(Report report) throws OutOfStock, Rejected;
     }
 
-    /** An exception whose constructor builds the message, and whose {@code getMessage} changes the message again. */
+    /**
+     * An exception whose constructor composes the message, and whose {@code getMessage} changes the message again.
+     */
     static class OutOfStock extends Exception {
         private final int item;
         private final List<Long> others;
@@ -63,8 +65,8 @@ class ThrowablesTest {
         OutOfStock stock;
     }
 
-    /** A class that cannot be reached from the interface, and is therefore not allowed. */
-    @SuppressWarnings("UnusedVariable") // The writer reads this field.
+    /** A class that cannot be reached from the service interface, and is therefore not allowed. */
+    @SuppressWarnings("UnusedVariable") // The writer reads the field reflectively.
     static class Order implements Serializable {
         private final int number;
 
@@ -73,7 +75,7 @@ class ThrowablesTest {
         }
     }
 
-    @SuppressWarnings("UnusedVariable") // The writer reads this field.
+    @SuppressWarnings("UnusedVariable") // The writer reads the field reflectively.
     static class Rejected extends Exception {
         private final Object order;
 

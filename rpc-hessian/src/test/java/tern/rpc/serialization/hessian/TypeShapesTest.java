@@ -62,7 +62,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests which combinations of sent value, declared type and received value work. */
+/** Tests which combinations of the sent value, the declared type and the received value work. */
 class TypeShapesTest {
 
     enum Mode {
@@ -105,7 +105,7 @@ class TypeShapesTest {
 
     /** Hides a field of its superclass. */
     static class Derived extends Base {
-        @SuppressWarnings("HidingField") // The test needs a hidden field.
+        @SuppressWarnings("HidingField") // The test needs a field that hides another field.
         long same;
 
         @Nullable
@@ -503,7 +503,7 @@ class TypeShapesTest {
     @Test
     void aSubclassThatFixesTheTypeArgumentsNarrowsToo() {
         LongPage sent = new LongPage();
-        @SuppressWarnings({"unchecked", "rawtypes"}) // The test sends a type other than the declared one.
+        @SuppressWarnings({"unchecked", "rawtypes"}) // The test sends a value of a type other than the declared one.
         List<Long> ints = (List) new ArrayList<>(List.of(1));
         sent.items = ints;
 

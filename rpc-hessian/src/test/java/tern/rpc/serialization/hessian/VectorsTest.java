@@ -45,8 +45,8 @@ import org.junit.jupiter.api.TestFactory;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Compares with bytes recorded from hessian-lite 4.0.4. Column 2 of the file contains the written bytes, and column 3
- * the value that hessian-lite read back.
+ * Compares Tern's reader and writer with recordings from hessian-lite 4.0.4. Column 2 of the file contains the bytes
+ * that hessian-lite wrote, and column 3 the value that it read back.
  */
 class VectorsTest {
 
@@ -158,7 +158,7 @@ class VectorsTest {
 
     private static final Object NULL = new Object();
 
-    /** Returns the values in the order of the rows of the file. */
+    /** Returns the values in the order of the rows in the file. */
     private static List<Object> values() {
         List<Object> values = new ArrayList<>();
         values.add(NULL);

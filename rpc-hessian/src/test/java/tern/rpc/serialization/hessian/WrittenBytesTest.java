@@ -60,7 +60,7 @@ class WrittenBytesTest {
     private static final int GRAPHS = 10_000;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** The parts of a text: a beginning, a repeated part and an end. */
+    /** The parts of a generated string: a beginning, a repeated part and an end. */
     enum Alphabet {
         ASCII("", "abcdefghij", ""),
         LATIN("", "caf\u00e9 \u0080\u007f\u00ff", ""),
@@ -127,7 +127,10 @@ class WrittenBytesTest {
 
     record Cents(long cents) implements Serializable {}
 
-    /** When an instance is written, its target replaces it. An instance without a target is written itself. */
+    /**
+     * When an instance with a target is written, the target is written in its place. An instance without a target is
+     * written itself.
+     */
     static class Proxy implements Serializable {
         private final @Nullable Object target;
 
@@ -407,7 +410,7 @@ class WrittenBytesTest {
                 .toList());
     }
 
-    /** Writes all graphs with one writer and one array. Writing fails for some of the graphs. */
+    /** Writes all graphs with the same writer and the same array. Writing fails for some of the graphs. */
     @Test
     void randomGraphsThroughOneWriterThatFailsNowAndThen() {
         Random random = new Random(5);

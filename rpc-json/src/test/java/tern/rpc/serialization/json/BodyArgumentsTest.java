@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Tests from which part of a request body each argument is read (docs/wire-protocol.md 4.2), and the restrictions of
- * Connect.
+ * the Connect protocol.
  */
 class BodyArgumentsTest {
 

@@ -346,7 +346,7 @@ class HostileJsonTest {
     }
 
     /**
-     * The promise is 100 ms for one MiB. The test reads a quarter of a MiB and allows ten times the promised time,
+     * The promise is 100 ms per MiB. The test reads a quarter of a MiB but allows ten times the promised time,
      * because the machine may be slow.
      */
     @ParameterizedTest

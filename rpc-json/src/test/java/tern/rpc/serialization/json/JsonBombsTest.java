@@ -30,8 +30,8 @@ import tern.rpc.transport.FuzzTarget;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Figures R1 and R2 of docs/figures/promises.md for JSON: the cost of decoding the worst texts, and robustness against
- * all other invalid texts.
+ * Measures figures R1 and R2 of docs/figures/promises.md for JSON: the cost of decoding the worst JSON texts, and
+ * robustness against all other invalid texts.
  */
 @Timeout(3_600)
 public class JsonBombsTest {
@@ -180,8 +180,8 @@ public class JsonBombsTest {
     }
 
     /**
-     * Returns the maximum number of bytes that decoding a text may allocate. The most expensive element per byte is an
-     * entry of a map whose keys have equal hash codes.
+     * Returns the maximum number of bytes that decoding a JSON text may allocate. The most expensive element per byte
+     * is an entry in a map whose keys have equal hash codes.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 160L * Math.min(size, MIB);
@@ -298,7 +298,7 @@ public class JsonBombsTest {
             try {
                 read.readArguments(bytes, 0, bytes.length, false);
             } catch (RuntimeException refused) {
-                // The decoder may reject or accept the text; the test checks only the cost.
+                // The decoder may reject or accept the text, because the test checks only the cost.
             }
         });
 

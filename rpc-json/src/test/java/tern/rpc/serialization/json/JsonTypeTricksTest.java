@@ -117,7 +117,7 @@ class JsonTypeTricksTest {
         return tricks;
     }
 
-    /** Returns texts that contain the class name as the whole value and inside other values. */
+    /** Returns JSON texts that contain the class name as the whole value and inside other values. */
     private static List<String> places(String trick) {
         return List.of(
                 trick,
@@ -182,7 +182,7 @@ class JsonTypeTricksTest {
         }
     }
 
-    /** Proves that these tests can detect a mapper that loads classes by name. */
+    /** Proves that these tests would detect a mapper that loads classes by name. */
     @Test
     void mapperThatFollowsClassNamesIsReported() {
         JsonMapper follows = JsonMapper.builder()
@@ -196,7 +196,7 @@ class JsonTypeTricksTest {
         try {
             follows.readValue("[\"" + name + "\",{}]", Object.class);
         } catch (RuntimeException refused) {
-            // The class does not exist.
+            // The exception is expected, because the class does not exist.
         }
 
         assertThat(asked.names).contains(name);

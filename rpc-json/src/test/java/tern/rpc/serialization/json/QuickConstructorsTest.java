@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests that constructors with arguments get the same arguments as from Jackson. */
+/** Tests that constructors with arguments receive the same arguments as from Jackson itself. */
 class QuickConstructorsTest {
 
     private record Primitives(

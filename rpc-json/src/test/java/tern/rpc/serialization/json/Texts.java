@@ -11,7 +11,7 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.OutputBuffer;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Encodes and decodes the arguments and results of one method as texts. */
+/** Encodes and decodes one method's arguments and results as JSON texts. */
 final class Texts {
 
     private static final int ROOM = 16 << 20;
@@ -35,7 +35,7 @@ final class Texts {
         return method;
     }
 
-    /** Decodes from the middle of an array, as a transport does. */
+    /** Decodes arguments from the middle of an array, as a transport does. */
     @Nullable
     Object[] arguments(String json) {
         return arguments(json, false);
@@ -58,7 +58,7 @@ final class Texts {
         return method.readResult(bytes, 3, bytes.length - 5);
     }
 
-    /** Decodes parameters in the form {@code a=1&a=2&b=x}. */
+    /** Decodes query parameters in the form {@code a=1&a=2&b=x}. */
     @Nullable
     Object[] query(String text) {
         Map<String, List<String>> query = new LinkedHashMap<>();

@@ -38,7 +38,7 @@ final class KnownFields {
     static final byte LENGTH_DELIMITED = 4;
 
     private final boolean keepsUnknown;
-    // the wire type or {@link #OTHER} for each tag of one byte; the tag is the index
+    // the wire type or OTHER for each tag of one byte; the tag is the index
     private final byte[] plain = new byte[1 << Byte.SIZE];
     private final int[] numbers; // the field numbers in ascending order
     private final Field[] fields; // the fields in ascending order of their field numbers

@@ -40,8 +40,8 @@ import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;
 
 /**
- * Figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of decoding the worst bytes, and robustness
- * against all other invalid bytes.
+ * Measures figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of decoding the worst bytes, and
+ * robustness against all other invalid bytes.
  */
 @Timeout(3_600)
 class ProtobufBombsTest {
@@ -218,8 +218,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Returns the maximum number of bytes that decoding a message may allocate. Two encoded bytes can create a message
-     * object of the size of its class, and a builder of the same size.
+     * Returns the maximum number of bytes that decoding a message may allocate. Two encoded bytes can create a
+     * message object and a builder, each as large as an instance of the message class.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * size;
@@ -238,7 +238,7 @@ class ProtobufBombsTest {
         }
     }
 
-    /** Measures the exact figure for docs/figures/promises.md. */
+    /** Measures the exact value for docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {
@@ -292,7 +292,7 @@ class ProtobufBombsTest {
     void messagesInsideMessagesAreCountedInEveryForm() {
         byte[] list = new byte[0];
         for (int i = 0; i < 33; i++) {
-            list = field(6, field(1, list)); // the fields Value.list_value and ListValue.values
+            list = field(6, field(1, list)); // field 6 is Value.list_value, and field 1 is ListValue.values
         }
         byte[] lists = list;
         byte[] groups = repeated(200, i -> bytes(0xa3, 0x06));

@@ -28,7 +28,7 @@ class UnknownFieldsTest {
 
     private static final int NEW_COLOUR = 77;
 
-    /** An unknown field with a number that no message in this test declares. */
+    /** An unknown field whose field number no message in this test declares. */
     private static final UnknownFieldSet NEW = numbers(9_000);
 
     private final List<String> warnings = new ArrayList<>();
@@ -195,7 +195,7 @@ class UnknownFieldsTest {
                 .isEqualTo(1);
     }
 
-    /** The parser of a map entry skips unknown fields and creates no set for them. */
+    /** A map entry has no unknown fields, because its parser skips them and creates no set for them. */
     @Test
     void entriesOfMapsHaveNone() {
         byte[] entryOfThree = bytes(0x12, 5, 0x0a, 1, 'k', 0x18, 1);
@@ -254,12 +254,12 @@ class UnknownFieldsTest {
                     .isBetween(0, counted);
         }
         for (byte[] bytes : new byte[][] {
-            bytes(0x00), // invalid field number
+            bytes(0x00), // an invalid field number
             bytes(0x0a, 0x7f), // a length beyond the end of the message
-            bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), // negative length
-            bytes(0x7f), // invalid wire type
+            bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), // a negative length
+            bytes(0x7f), // an invalid wire type
             bytes(0x7c), // the end of a group that never started
-            bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) // invalid number
+            bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) // a number of more than ten bytes
         }) {
             assertThat(count(Page.getDefaultInstance(), bytes).fields()).isLessThanOrEqualTo(1);
         }
@@ -267,7 +267,7 @@ class UnknownFieldsTest {
 
     @Test
     void unknownFieldsAreKeptUpToTheBoundAndDroppedAboveIt() {
-        // The rows have six bytes each. The limit allows 4,096 unknown fields plus one for every 16 bytes.
+        // The rows have six bytes each, and the limit is 4,096 unknown fields plus one for every 16 bytes.
         int most = 6_553;
         byte[] asMany = rows(most, 0, strange());
         byte[] oneMore = rows(most + 1, 0, strange());

@@ -72,7 +72,7 @@ class ProcessEntryTest {
 
     private static boolean sprung;
 
-    /** A class whose static initializer would run if a parser loaded the class by its name. */
+    /** A class whose static initializer detects a parser that loads the class by its name. */
     private static final class Trap {
         static {
             sprung = true;

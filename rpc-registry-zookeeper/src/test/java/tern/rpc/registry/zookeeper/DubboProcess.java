@@ -22,7 +22,7 @@ import org.apache.dubbo.rpc.model.FrameworkModel;
  */
 final class DubboProcess implements AutoCloseable {
 
-    /** The settings of the registration, under Dubbo's names. */
+    /** The registration settings, under Dubbo's names. */
     record Form(String protocol, String registerMode, String metadataType, String further) {
 
         static Form of(String protocol, String registerMode, String metadataType) {
@@ -94,7 +94,7 @@ final class DubboProcess implements AutoCloseable {
         return reference.get();
     }
 
-    /** Makes {@code calls} calls, and returns the number of answers by provider. */
+    /** Makes {@code calls} calls, and returns each provider's number of answers. */
     static Map<String, Integer> answers(Greeting greeting, int calls) {
         Map<String, Integer> answers = new HashMap<>();
         for (int i = 0; i < calls; i++) {

@@ -19,7 +19,7 @@ import tern.rpc.registry.Registry;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
-/** Tests a registry that contains one valid provider and arbitrary invalid entries. */
+/** Tests a consumer whose registry contains one valid provider and arbitrary invalid entries. */
 @Timeout(180)
 class HostileRegistryTest {
 

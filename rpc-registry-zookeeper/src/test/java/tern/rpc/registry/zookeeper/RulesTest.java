@@ -23,7 +23,7 @@ import tern.rpc.endpoint.Rules;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.Subscription;
 
-/** Tests Dubbo's rules in a real ZooKeeper server, for Tern's and for Dubbo's consumers. */
+/** Tests Dubbo's rules in a real ZooKeeper server, for both Tern's and Dubbo's consumers. */
 @Timeout(180)
 class RulesTest {
 

@@ -8,7 +8,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSnapshot.State;
 import tern.rpc.endpoint.Instance;
 
-/** Collects the snapshots of a source. */
+/** Collects the provider lists that a source delivers. */
 final class Snapshots implements Consumer<EndpointSnapshot> {
 
     private final BlockingQueue<EndpointSnapshot> all = new LinkedBlockingQueue<>();

@@ -50,7 +50,7 @@ final class TernProcess implements AutoCloseable {
         this.registry = new ZooKeeperRegistry.Factory(form).open(url);
     }
 
-    /** Offers the service over both protocols on one port, and waits until the service is registered. */
+    /** Exports the service over both protocols on one port, and waits until the service is registered. */
     Publication provide(String group, String version, int weight) throws Exception {
         Greeting target = text -> name + ":" + text;
         RpcServer server = RpcServer.builder(new NettyServerTransport(

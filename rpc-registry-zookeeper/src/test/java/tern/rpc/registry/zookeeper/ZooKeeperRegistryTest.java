@@ -23,7 +23,7 @@ import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
-/** Tests registrations and lists of providers with an embedded ZooKeeper. */
+/** Tests registrations and provider lists with an embedded ZooKeeper. */
 @Timeout(120)
 class ZooKeeperRegistryTest {
 

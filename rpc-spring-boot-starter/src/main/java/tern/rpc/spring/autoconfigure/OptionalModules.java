@@ -4,8 +4,8 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Checks for the modules that an application may omit (docs/modules.md). The checks look for class files by name, so
- * they load no class.
+ * Checks for the modules that an application may omit (docs/modules.md). Looks up their classes by name, because this
+ * starter must also work without them.
  */
 final class OptionalModules {
 

@@ -175,8 +175,8 @@ public final class RpcServerLifecycle
     }
 
     /**
-     * Returns false, because a stopped server cannot start again. Test frameworks pause and restart contexts whose
-     * beans allow it.
+     * Returns false, because a stopped server cannot start again. Otherwise a test framework could stop the server
+     * when it pauses an application context.
      */
     @Override
     public boolean isPauseable() {

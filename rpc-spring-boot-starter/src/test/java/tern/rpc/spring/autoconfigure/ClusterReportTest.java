@@ -27,7 +27,7 @@ class ClusterReportTest {
     private static final String CLOSED = "127.0.0.1:1";
     private static final int MAX_CALLS = 1_000;
 
-    /** A provider whose calls fail. */
+    /** A provider that fails every call. */
     @RpcService
     static class Broken implements GreetingService {
         @Override

@@ -135,7 +135,7 @@ class FirstCallsTest {
         assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage).isEmpty();
     }
 
-    /** A serializer that takes longer than the target of a call. */
+    /** A serializer that takes longer than a call's latency target. */
     static class SlowSerializer extends CountingSerializer {
         @Override
         public ObjectReader newReader() {

@@ -32,7 +32,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests the address {@code local}, which means the server of the same application. */
+/** Tests the address {@code local}, which means the server in the same application. */
 @Timeout(120)
 class LocalAddressTest {
 

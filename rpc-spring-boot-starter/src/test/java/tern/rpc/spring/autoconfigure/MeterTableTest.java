@@ -38,7 +38,7 @@ class MeterTableTest {
     private static final Pattern ROW =
             Pattern.compile("\\| `(rpc\\.[a-z.]+)` \\| ([a-z]+) \\| ([a-z]*) ?\\| ([a-z` ]*)\\| .+ \\|");
 
-    /** The base units that Micrometer defines. Values without a base unit are counts. */
+    /** The base units that Micrometer defines. A meter without a base unit counts something. */
     private static final Set<String> UNITS = Set.of("bytes", "seconds");
 
     record Row(String type, String unit, Set<String> tags) {}
@@ -96,7 +96,8 @@ class MeterTableTest {
                         "rpc.server.generic-calls=true",
                         "spring.datasource.url=jdbc:h2:mem:meters;DB_CLOSE_DELAY=-1")
                 .run(there -> there.getBean(User.class).greetings.greet("x"));
-        // The meters are read late, because a server may count a call only after its caller has received the answer.
+        // The meters are read only after the application has ended, because a server may count a call only after its
+        // caller has received the answer.
         Map<String, Row> rows = new TreeMap<>();
         registry.getMeters().stream()
                 .map(Meter::getId)

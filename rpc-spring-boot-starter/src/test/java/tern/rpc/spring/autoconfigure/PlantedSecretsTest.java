@@ -163,7 +163,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Rejects or fails a call if its header {@code wish} requests that. */
+    /** Rejects a call or makes it fail if the call's header {@code wish} requests that. */
     static class Guard implements RpcAuthorizer {
 
         @Override
@@ -239,7 +239,7 @@ class PlantedSecretsTest {
         outputs.add(meters.getMetersAsString());
 
         assertThat(planted).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
-        assertThat(String.join("\n", outputs)) // This check proves that the searched output is not empty.
+        assertThat(String.join("\n", outputs)) // This assertion proves that the searched output is not empty.
                 .contains("the safe is jammed", "not today", "authorization failed", "the guard is ill")
                 .contains("does not accept its token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");
@@ -248,7 +248,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Puts secrets into a command line, and into properties in a JSON document. */
+    /** Puts secrets into a command line, and into properties inside a JSON document. */
     private void inCompositeValues() {
         String first = plant();
         String second = plant();
@@ -374,7 +374,7 @@ class PlantedSecretsTest {
                 + json(application.getBean(RpcActuatorEndpoint.class).report());
     }
 
-    /** Starts applications whose invalid settings are secrets, and collects their output. */
+    /** Starts applications that have secrets as invalid settings, and collects their output. */
     private void startsThatFail(Path keys) {
         Map.of(
                         "rpc.server.token", "with space " + plant(),

@@ -168,7 +168,7 @@ class RpcBeansTest {
     static class SilentTransport implements ServerTransport {
         @Override
         public void prepare(ServiceDescriptor service) {
-            // There is nothing to prepare.
+            // The transport needs no preparation.
         }
 
         @Override

@@ -193,7 +193,7 @@ class RpcGrpcTest {
 
                     @Override
                     public void onCompleted() {
-                        // The test waits only for the answer.
+                        // Only the answer matters to the test, so other events are ignored.
                     }
                 });
         requests.onNext(

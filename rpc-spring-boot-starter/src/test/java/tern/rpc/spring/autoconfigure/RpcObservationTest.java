@@ -92,7 +92,7 @@ class RpcObservationTest {
                                 .isNotNull();
                         while (side == there
                                 && meters.find("rpc.server.requests").timer() == null) {
-                            // The server counts a call after the answer has been sent.
+                            // The server counts a call only after the answer has been sent, so the test waits.
                             LockSupport.parkNanos(1_000_000);
                         }
                         assertThat(meters.getMeters())
@@ -103,7 +103,7 @@ class RpcObservationTest {
                 }));
     }
 
-    /** Checks the meters of pools. A test in rpc-core checks the meters of servers and clients. */
+    /** Checks the pools' meters. A test in rpc-core checks the meters of servers and clients. */
     @Test
     void everyMeterHasADescriptionAndTheUnitOfItsValues() {
         provider(Greeter.class, Meters.class, ExecutorPool.class).run(there -> {
@@ -248,7 +248,7 @@ class RpcObservationTest {
         }
     }
 
-    /** Writes, reads and exposes a trace as a tracing library does. */
+    /** Writes, reads and exposes trace headers as a tracing library does. */
     @Configuration(proxyBeanMethods = false)
     static class Traces {
         final List<String> ended = new CopyOnWriteArrayList<>();

@@ -23,7 +23,9 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
-/** Tests where references may be declared, which proxies are injected, and the messages about errors. */
+/**
+ * Tests where references may be declared, which proxies are injected, and the error messages for invalid references.
+ */
 class RpcReferenceTest {
 
     private static final String NOWHERE = "rpc.client.url=127.0.0.1:1";

@@ -72,7 +72,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void portInUseStopsTheStartAndIsNamed() throws IOException {
-        List<Thread> before = keepAliveThreads(); // Threads of other tests may still be ending.
+        List<Thread> before = keepAliveThreads(); // threads of other tests may still be ending
         try (ServerSocket taken = new ServerSocket()) {
             taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
@@ -111,7 +111,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void providerWithoutAWebServerStaysAliveUntilItIsClosed() throws InterruptedException {
-        List<Thread> before = keepAliveThreads(); // Threads of other tests may still be ending.
+        List<Thread> before = keepAliveThreads(); // threads of other tests may still be ending
         ConfigurableApplicationContext there = start(Provider.class, "--rpc.server.port=0");
         List<Thread> alive = new ArrayList<>(keepAliveThreads());
         alive.removeAll(before);
@@ -221,7 +221,10 @@ class RpcServerLifecycleTest {
         }
     }
 
-    /** A service that uses an executor of the application. The executor rejects tasks as soon as the context closes. */
+    /**
+     * A service that uses one of the application's executors. The executor rejects tasks as soon as the context
+     * closes.
+     */
     @RpcService
     static class SlowGreeter implements GreetingService {
         final CountDownLatch entered = new CountDownLatch(1);
@@ -245,7 +248,8 @@ class RpcServerLifecycleTest {
     }
 
     /**
-     * Records the order of start and stop, in the lifecycle phase of Spring's own listener containers and executors.
+     * Records when it is started and stopped, in the same lifecycle phase as Spring's own listener containers and
+     * executors.
      */
     @Configuration(proxyBeanMethods = false)
     static class Witness implements SmartLifecycle {

@@ -33,7 +33,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tests which beans are exported, their names, and the messages about errors. */
+/** Tests which beans are exported, under which names, and the error messages for beans that cannot be exported. */
 class RpcServiceTest {
 
     @Test
@@ -79,7 +79,7 @@ class RpcServiceTest {
     static class NullConfiguration {
         @Bean
         @RpcService
-        @SuppressWarnings("NullAway") // The test needs null as the error.
+        @SuppressWarnings("NullAway") // The test passes null as the error.
         GreetingService nothing() {
             return null;
         }
@@ -123,7 +123,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Before a bean of a lazy or prototype factory method is created, only its interface is known. */
+    /** Before Spring creates a bean of a lazy or prototype factory method, only the bean's interface is known. */
     @ParameterizedTest
     @ValueSource(classes = {LazyFactoryMethod.class, PrototypeFactoryMethod.class})
     void factoryMethodThatReturnsAnInterfaceIsExportedBeforeItRuns(Class<?> configuration) {

@@ -18,7 +18,7 @@ import tern.rpc.spring.RpcService;
 /** Tests Bean Validation of arguments, which Spring applies as to any other bean. */
 class RpcValidationTest {
 
-    /** The interface has the constraints, so that callers see them too. */
+    /** The constraints are on the interface, where callers see them too. */
     public interface OrderService {
         String order(@Min(1) int count);
     }

@@ -15,7 +15,7 @@ import tern.rpc.spring.RpcService;
 /** Tests that the next caller does not inherit a security context that a method left on its thread. */
 class SecurityContextLeftTest {
 
-    /** Returns the user that the thread's contexts contain, and leaves its caller in these contexts. */
+    /** Returns the user found in the thread's contexts, and then stores its own caller in these contexts. */
     @RpcService
     static class Careless implements GreetingService {
 

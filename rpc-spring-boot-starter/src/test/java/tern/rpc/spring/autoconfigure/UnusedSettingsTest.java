@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Properties that other properties make useless are named in the log at the start. */
+/** Tests that the log names, at the start, each property that has no effect because of other properties. */
 @ExtendWith(OutputCaptureExtension.class)
 class UnusedSettingsTest {
 

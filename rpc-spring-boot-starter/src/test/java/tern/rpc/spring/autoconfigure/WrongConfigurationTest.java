@@ -38,15 +38,15 @@ import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
  */
 class WrongConfigurationTest {
 
-    /** The properties for which any text is valid, or only the peer knows the valid texts. */
+    /** The properties for which every string is valid, or for which only the peer knows the valid strings. */
     private static final Set<String> ANYTHING_GOES = Set.of(
             "rpc.client.services.*.group",
             "rpc.client.services.*.version",
             "rpc.client.services.*.provided-by",
-            "rpc.client.services.*.registry", // Only references read this property; RegistryTest tests it.
+            "rpc.client.services.*.registry", // Only references read this property, so RegistryTest tests it.
             "rpc.server.cors.allowed-headers");
 
-    /** An invalid value for each type, with a part of the expected message. */
+    /** An invalid value for each type, with a substring of the expected message. */
     private static final Map<String, List<String>> WRONG = Map.of(
             "java.lang.Integer", List.of("many", "nt"),
             "java.lang.Boolean", List.of("maybe", "oolean"),
@@ -55,7 +55,7 @@ class WrongConfigurationTest {
             "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
             "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
 
-    /** Each line contains properties, then parts of the expected message, separated by {@code |}. */
+    /** Each line contains properties, then substrings of the expected message, separated by {@code |}. */
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
             "rpc.client.registry=10.0.0.9:2181 | rpc.client.registry is of another form | zookeeper://host:2181",
@@ -180,7 +180,7 @@ class WrongConfigurationTest {
         for (PropertyTableTest.Property property :
                 PropertyTableTest.properties().values()) {
             List<String> wrong = WRONG.get(property.type());
-            // The insight starter binds the properties below rpc.diagnosis.
+            // The insight starter binds the properties below rpc.diagnosis, so they are not tested here.
             if (wrong != null && !property.name().startsWith("rpc.diagnosis.")) {
                 String name = property.name().replace("*", "x");
                 rows.add(Arguments.of(
@@ -213,7 +213,7 @@ class WrongConfigurationTest {
         });
     }
 
-    /** Splits the text at commas before a property. */
+    /** Splits a list of properties at each comma that precedes a property. */
     private static String[] split(String properties) {
         return properties.split(",(?=(rpc|spring)\\.)");
     }

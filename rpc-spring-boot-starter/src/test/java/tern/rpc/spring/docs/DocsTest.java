@@ -113,7 +113,10 @@ class DocsTest {
         return name.matches(".*\\.java|(.*/)?pom\\.xml|(load-tests/|docs/)?[a-z-]+");
     }
 
-    /** Whether the name is in the table, or is a prefix of names that ends before a dot or with an asterisk. */
+    /**
+     * Whether the name is in the table, or is a prefix of names in the table that ends before a dot or with an
+     * asterisk.
+     */
     private static boolean isKnown(String found, Set<String> names) {
         String key = found.replaceAll("\\.+$", "")
                 .replaceAll("(\\.services)\\.[^.]+", "$1.<name>")

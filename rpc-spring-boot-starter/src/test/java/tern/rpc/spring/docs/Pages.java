@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** Reads the pages and sources of the project from its root folder. */
+/** Reads the project's pages and sources, starting at the project's root folder. */
 final class Pages {
 
     static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -28,7 +28,8 @@ final class Pages {
     }
 
     /**
-     * Reads all files below the folder whose path relative to the root matches. Output of builds and tools is skipped.
+     * Reads all files below the folder whose path, relative to the root folder, matches. Skips the output of builds
+     * and tools.
      */
     static Map<Path, String> read(Path folder, Predicate<String> chosen) {
         try (Stream<Path> files = Files.walk(folder)) {

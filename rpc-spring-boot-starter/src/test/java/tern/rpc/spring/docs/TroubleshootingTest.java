@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Checks that the sources contain every message of docs/troubleshooting.md. */
+/** Checks that every message in docs/troubleshooting.md occurs in the sources. */
 class TroubleshootingTest {
 
     private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)` \\| (.+) \\| (.+) \\|$");

@@ -22,8 +22,8 @@ final class ContextRestarts {
     private static final int FIRST_STARTS = 3;
 
     /**
-     * The number of class loaders that the process keeps: a shutdown hook that Spring Boot registers once per process
-     * keeps the first class loader.
+     * The number of class loaders that the process keeps. Spring Boot registers one shutdown hook per process, and
+     * that hook keeps the first class loader.
      */
     private static final int LOADERS_OF_THE_PROCESS = 1;
 

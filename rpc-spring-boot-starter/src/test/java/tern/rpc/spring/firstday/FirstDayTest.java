@@ -27,7 +27,7 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** Checks the table in docs/first-day.md, and makes those attempts of the table that fit into no other test. */
+/** Checks the table in docs/first-day.md, and makes those attempts in the table that fit into no other test. */
 class FirstDayTest {
 
     private static final Path PAGE = Path.of("..", "docs", "first-day.md");
@@ -62,7 +62,7 @@ class FirstDayTest {
     static class Loader implements Loading {
         @Override
         public void load(InputStream in) {
-            // never called
+            // The test never calls this method.
         }
     }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests an application with a single dependency, which is the one in the README. */
+/** Tests an application with a single dependency, which is the dependency that the README shows. */
 class OneDependencyTest {
 
     /** The jars of {@code spring-boot-starter}, which every Boot application contains. */

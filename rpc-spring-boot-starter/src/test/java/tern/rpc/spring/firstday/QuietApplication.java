@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Import;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** A program with a provider and a consumer that calls it over both binary protocols. */
+/** A program that contains a provider and a consumer. The consumer calls the provider over both binary protocols. */
 public final class QuietApplication {
 
     private QuietApplication() {}

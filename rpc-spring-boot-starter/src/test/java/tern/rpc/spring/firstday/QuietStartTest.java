@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that an application starts without warnings of the JVM. Since JDK 24, a JVM prints warnings about many actions
- * of libraries unless flags allow these actions.
+ * Tests that an application starts without JVM warnings. Since JDK 24, a JVM prints warnings about many actions of
+ * libraries unless flags allow these actions.
  */
 @Timeout(240)
 class QuietStartTest {

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.Supplier;
 
-/** A class loader that defines the classes of the application itself and delegates all other classes to its parent. */
+/** A class loader that defines the application's classes itself and delegates all other classes to its parent. */
 final class RestartLoader extends ClassLoader {
     private static final String OWN = RestartedApplication.class.getName();
 

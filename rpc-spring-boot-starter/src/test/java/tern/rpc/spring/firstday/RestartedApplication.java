@@ -65,7 +65,7 @@ public final class RestartedApplication implements Supplier<String>, AutoCloseab
                 .run();
     }
 
-    /** Makes calls, and returns the answers, which come from the classes that this start has loaded. */
+    /** Makes calls, and returns the answers. The classes that produce the answers were loaded by this start. */
     @Override
     public String get() {
         Consumer wires = consumer.getBean(Consumer.class);

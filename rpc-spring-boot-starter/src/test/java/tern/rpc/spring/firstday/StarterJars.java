@@ -48,8 +48,8 @@ final class StarterJars {
             .map(module -> Path.of("..", module))
             .toList();
 
-    private final Map<String, Path> jars = new LinkedHashMap<>(); // indexed by group:artifact
-    private final Map<Path, Path> classes = new LinkedHashMap<>(); // indexed by the folder of the module
+    private final Map<String, Path> jars = new LinkedHashMap<>(); // the jars by group:artifact
+    private final Map<Path, Path> classes = new LinkedHashMap<>(); // the classes by the module's folder
     private final List<Path> more = new ArrayList<>();
 
     private StarterJars() {}
@@ -84,7 +84,7 @@ final class StarterJars {
         return resolved;
     }
 
-    /** Whether the path contains the classes of a module, or its jar if the module was packaged. */
+    /** Whether the path contains a module's main classes, or is the module's jar if the module was packaged. */
     private static boolean isMainOf(Path module, Path path) {
         Path folder = module.toAbsolutePath().normalize();
         return path.startsWith(folder)
@@ -105,7 +105,10 @@ final class StarterJars {
                 .findFirst();
     }
 
-    /** Returns the dependencies that other projects inherit: all that are neither optional nor only for tests. */
+    /**
+     * Returns the dependencies that other projects inherit, that is, all dependencies that are neither optional nor
+     * only for tests.
+     */
     private static List<String> dependencies(Path pom) throws Exception {
         Element project = DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()

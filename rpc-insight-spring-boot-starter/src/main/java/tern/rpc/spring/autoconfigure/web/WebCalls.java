@@ -206,7 +206,8 @@ final class WebCalls implements CallSource {
          * @param status the HTTP status of the response
          */
         void ended(int status, @Nullable Throwable failure) {
-            ledger.joinPresentPart(); // A thread may complete the call while another thread still works on it.
+            // The thread that completes the call may be running a task that belongs to the call.
+            ledger.joinPresentPart();
             long now = clock.nanoTime();
             long took = now - started;
             if (!dropped) {

@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Runs code as a call, and keeps the ledger of the call for assertions. */
+/** Runs code as a call, and keeps the call's ledger for assertions. */
 final class Calls {
 
     private Calls() {}

@@ -80,7 +80,7 @@ class ExecutorWatchTest {
             CallLedger call = Calls.ledgerOf(() -> CompletableFuture.runAsync(ExecutorWatchTest::statement, executor)
                     .get(60, TimeUnit.SECONDS));
             while (!call.parts().isEmpty()) {
-                Thread.onSpinWait(); // The future is complete before the task ends.
+                Thread.onSpinWait(); // The future completes shortly before the task ends, so the test waits.
             }
 
             assertThat(call.count(Phase.SQL)).isOne();

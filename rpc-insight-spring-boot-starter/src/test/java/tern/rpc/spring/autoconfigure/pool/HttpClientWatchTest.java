@@ -120,7 +120,7 @@ class HttpClientWatchTest {
     }
 
     @ParameterizedTest
-    // The client http-components repeats a request after a 503, so it is not tested here.
+    // The client http-components is missing here, because it repeats a request after a 503.
     @ValueSource(strings = {"jdk", "simple"})
     void exchangeThatFailsOnTheServerHasItsStatusInTheName(String factory) {
         application

@@ -138,7 +138,7 @@ class InsightAloneTest {
     @ParameterizedTest
     @ValueSource(strings = {"servlet", "reactive"})
     void requestThatFailsIsNoSuccess(String kind) throws Exception {
-        // If a 503 took longer than the target, it would be counted as a failure.
+        // The latency target is long, because a 503 that took longer would count as a failure.
         try (var there = start(kind, "rpc.slo.latency=1m")) {
             assertThat(get(there, "/broken").statusCode()).isEqualTo(503);
             assertThat(get(there, "/failing").statusCode()).isEqualTo(500);

@@ -39,7 +39,8 @@ class WebRequestsTest {
     private String get(ConfigurableApplicationContext there, String path) throws Exception {
         String body = send(there, path).get(60, TimeUnit.SECONDS).body();
         while (!there.getBean(CallSource.class).runningCalls().isEmpty()) {
-            Thread.onSpinWait(); // The client receives the answer before the container completes the request.
+            // The client receives the response before the container completes the request, so the test waits.
+            Thread.onSpinWait();
         }
         return body;
     }
@@ -99,7 +100,8 @@ class WebRequestsTest {
             CompletableFuture<HttpResponse<String>> poll = send(there, "/poll");
             EventController events = there.getBean(EventController.class);
             while (!poll.isDone()) {
-                events.next.setResult("now"); // The method setResult has no effect before the request has arrived.
+                // The test repeats setResult, which has no effect before the request has arrived.
+                events.next.setResult("now");
                 Thread.onSpinWait();
             }
 

@@ -215,7 +215,7 @@ class DubboRulesTest {
         assertThat(rules.timeout("get") != null).isEqualTo(applies);
     }
 
-    // ---- not understood
+    // ---- unsupported rules
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """

@@ -24,7 +24,8 @@ import tern.rpc.pool.PoolSource;
 /** Tests the ring buffer of Log4j 2 while the disk is stalled. */
 class AsyncLoggingTest {
 
-    // Half of this ring buffer is reserved. In a ring buffer of real size, the reserve is smaller.
+    // The size of the ring buffer. Half of it is reserved; in a ring buffer of real size, the reserve is a smaller
+    // share.
     private static final int RING = 256;
     private static final int RESERVE = RING / 2;
 
@@ -45,7 +46,7 @@ class AsyncLoggingTest {
         RingReserve ring = disk.reserve();
         long before = ring.dropped();
         log.info("first");
-        // The background thread has read this line, which still occupies a place in the ring buffer.
+        // The background thread has read this line, but the line still occupies a slot in the ring buffer.
         disk.awaitStalled();
 
         for (int i = 0; i < 1_000; i++) {
@@ -84,7 +85,7 @@ class AsyncLoggingTest {
         disk.stop();
 
         assertThat(disk.written())
-                // The filter runs again when an event leaves the ring buffer; there it accepts every line.
+                // The filter also runs when an event leaves the ring buffer, and then accepts every line.
                 .hasSize(RING - RESERVE);
     }
 

@@ -25,17 +25,17 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Measures how long calls wait for a database and for Redis after the network is lost, with the tuned pools (figure R19
- * of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
+ * Measures, for the tuned pools, how long calls wait for a database and for Redis after the network is lost (figure
+ * R19 of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
  */
 @Tag("figures")
 @Timeout(1_200)
 class BlackHoledStoresTest {
 
-    private static final int THREADS = 40; // twice the number of connections
+    private static final int THREADS = 40; // twice the number of connections, so half of the threads must wait
     private static final long NANOS = TimeUnit.SECONDS.toNanos(Long.getLong("tern.seconds", 20));
 
-    /** The durations of one kind of wait. */
+    /** The measured durations of one kind of wait. */
     private static final class Waits {
         private final AtomicLong count = new AtomicLong();
         private final AtomicLong slowest = new AtomicLong();
@@ -55,7 +55,7 @@ class BlackHoledStoresTest {
         }
     }
 
-    /** Repeats the call on many threads, beginning when the network is lost. */
+    /** Repeats the call on many threads, starting when the network is lost. */
     private static void whileLost(BlackHole hole, Callable<?> call) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {

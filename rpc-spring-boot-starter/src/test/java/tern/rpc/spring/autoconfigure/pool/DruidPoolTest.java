@@ -63,7 +63,7 @@ class DruidPoolTest {
                     assertThat(druid.getMaxActive()).isEqualTo(20);
                     assertThat(druid.getMinIdle()).isEqualTo(20);
                     assertThat(druid.getInitialSize()).isEqualTo(20);
-                    assertThat(druid.getPoolingCount()).isEqualTo(20); // The connections are open from the start.
+                    assertThat(druid.getPoolingCount()).isEqualTo(20); // All connections are open from the start.
                     assertThat(druid.getMaxWait()).isEqualTo(1_000);
                     assertThat(druid.getConnectTimeout()).isEqualTo(1_000);
                     assertThat(druid.getSocketTimeout()).isEqualTo(5_000);
@@ -131,7 +131,8 @@ class DruidPoolTest {
         application().withPropertyValues(DRUID, "rpc.pools.tuned=false").run(there -> {
             // The value 8 is Druid's own default.
             assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8);
-            assertThat(pool(there, "dataSource").max()).isEqualTo(8); // The pool is measured nevertheless.
+            // The pool is measured although Tern did not tune it.
+            assertThat(pool(there, "dataSource").max()).isEqualTo(8);
         });
     }
 
@@ -313,7 +314,7 @@ class DruidPoolTest {
 
     /** Without timeouts, a thread would wait forever for a database that accepts the connection but sends nothing. */
     @Test
-    @Timeout(20) // The driver's default timeout is 30 s.
+    @Timeout(20) // The test must end before the driver's default timeout of 30 s.
     void driverOfMariaDbGetsTheTimeouts() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop";

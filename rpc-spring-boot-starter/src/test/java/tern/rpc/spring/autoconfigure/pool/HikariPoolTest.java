@@ -63,7 +63,7 @@ class HikariPoolTest {
                 try (Connection connection = hikari.getConnection()) {
                     assertThat(pool(there, "hikari").active()).isEqualTo(1);
                     DruidPoolTest.useOnce(connection);
-                    connection.close(); // A second close is harmless.
+                    connection.close(); // Closing the connection a second time must have no effect.
                 }
                 return null;
             });

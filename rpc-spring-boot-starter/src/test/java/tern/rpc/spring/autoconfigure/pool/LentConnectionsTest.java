@@ -67,7 +67,7 @@ class LentConnectionsTest {
         network = new CountDownLatch(1);
 
         broken.setBroken();
-        broken.close(); // The test would hang here if this call connected.
+        broken.close(); // The test would hang here if this call opened a connection.
 
         assertThat(nextConnecting()).isNotSameAs(Thread.currentThread());
         network.countDown();

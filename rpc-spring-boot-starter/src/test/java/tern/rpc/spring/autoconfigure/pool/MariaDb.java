@@ -40,7 +40,8 @@ final class MariaDb implements AutoCloseable {
         Optional<Path> install = onPath("mariadb-install-db");
         Optional<Path> server = onPath("mariadbd");
         assumeTrue(install.isPresent() && server.isPresent(), "mariadbd and mariadb-install-db are not on the PATH");
-        Path data = Files.createTempDirectory("mariadb"); // The path of a Unix socket must be short.
+        // The folder has a short name, because the path of a Unix socket must be short.
+        Path data = Files.createTempDirectory("mariadb");
         String user = "--user=" + System.getProperty("user.name");
         Process made = new ProcessBuilder(
                         install.get().toString(),
@@ -97,7 +98,11 @@ final class MariaDb implements AutoCloseable {
         return url(port);
     }
 
-    /** Returns the JDBC URL that uses the given port, which leads to the server. */
+    /**
+     * Returns the JDBC URL.
+     *
+     * @param way the port to connect to, which forwards to the server
+     */
     String url(int way) {
         return "jdbc:mariadb://127.0.0.1:" + way + "/test?createDatabaseIfNotExist=true";
     }

@@ -14,7 +14,7 @@ import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.autoconfigure.RpcAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 
-/** Creates small applications with the pools of the starter. */
+/** Creates small applications with the starter's pools. */
 final class PoolApplications {
 
     private PoolApplications() {}

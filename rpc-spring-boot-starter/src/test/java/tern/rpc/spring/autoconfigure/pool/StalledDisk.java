@@ -83,7 +83,7 @@ final class StalledDisk implements AutoCloseable {
     }
 
     /**
-     * Stops the context.
+     * Stops the log context.
      *
      * @return whether all waiting lines were written
      */
