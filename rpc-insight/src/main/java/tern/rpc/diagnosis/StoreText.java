@@ -159,12 +159,15 @@ final class StoreText {
 
     /** Returns the advised change if all operations on a server became slower. */
     private Change server(String server, Kind kind, String look) {
-        boolean network = operations.isSameForAll(kind) || isLossy();
+        String network = "the network to the " + server;
+        String itself = "the " + server + " itself: " + look;
         return Change.of(
                 Where.PEER,
-                network
-                        ? "the network to the " + server + ": each operation takes about the same time longer"
-                        : "the " + server + " itself: " + look);
+                isLossy()
+                        ? network
+                        : operations.isSameForAll(kind)
+                                ? network + ", or " + itself + "; each operation takes about the same time longer"
+                                : itself);
     }
 
     private boolean isLossy() {
