@@ -67,7 +67,8 @@ public final class RunQueue {
     RunTime read(int nativeId) {
         try (InputStream in =
                 new FileInputStream(tasks.resolve(nativeId + "/schedstat").toFile())) {
-            byte[] text = new byte[80]; // The file contains three numbers of up to 20 digits.
+            // The buffer is large enough, because the file contains only three numbers of up to 20 digits.
+            byte[] text = new byte[80];
             int length = in.read(text);
             return length <= 0 ? RunTime.UNKNOWN : parse(new String(text, 0, length, StandardCharsets.ISO_8859_1));
         } catch (IOException | SecurityException e) {

@@ -17,7 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Maps platform threads to their native ids. Does not prevent the garbage collection of threads. Thread-safe. */
 public final class ThreadIds {
 
-    /** The id of a thread that is virtual, whose id is unknown, or that does not run on Linux. */
+    /**
+     * The id to return if a thread is virtual, if its native id is unknown, or if the process does not run on Linux.
+     */
     public static final int UNKNOWN = -1;
 
     private static final int MAX_THREADS = 8_192;

@@ -41,7 +41,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private int demand; // the number of messages requested before the subscription existed; guarded by this
 
     private @Nullable Listener<Q> listener; // only callbacks use this field and the next one
-    private boolean told; // whether the listener has been notified of the end of the call
+    private boolean told; // whether the listener has been notified that the call has ended
     private boolean compressed; // only one thread at a time uses this field
     private volatile boolean closed;
     private volatile boolean cancelled;

@@ -77,7 +77,7 @@ final class ReflectionAnswer {
             content.writeTo(out);
             out.flush();
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // Writing to memory never throws an IOException.
+            throw new UncheckedIOException(e); // This never happens, because writing to memory throws no IOException.
         }
         return bytes.toByteArray();
     }

@@ -53,8 +53,8 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
         try {
             found = manager.authenticate(credentials);
         } catch (AuthenticationServiceException e) {
-            throw e; // The authentication could not be performed, which is not the caller's fault.
-        } catch (AuthenticationException e) { // The exception's message may contain the credentials.
+            throw e; // The authentication could not be carried out, for which the caller is not to blame.
+        } catch (AuthenticationException e) { // The cause is omitted, because its message may contain the credentials.
             throw RpcAuthorizer.unauthenticated(call + " was refused: its credentials are not accepted");
         }
         if (found == null || !found.isAuthenticated()) {

@@ -65,7 +65,7 @@ final class FormShape extends Shape {
         }
     }
 
-    /** Collects the names of the parts in the order in which the {@link Assembly} receives the parts. */
+    /** Collects the names of the parts, in the order in which the {@link Assembly} receives the parts. */
     static final class Builder {
 
         private final Class<?> type;

@@ -297,7 +297,9 @@ final class JdkForms {
         return locale.build();
     }
 
-    @SuppressWarnings("deprecation") // Locale.Builder rejects old locales, and Locale.of needs JDK 19.
+    // Locale.Builder rejects old locales, and Locale.of exists only since JDK 19, so the deprecated constructor is
+    // used.
+    @SuppressWarnings("deprecation")
     private static Locale plainLocale(String[] parts) {
         return new Locale(parts[0], parts.length > 1 ? parts[1] : "", parts.length > 2 ? parts[2] : "");
     }
@@ -345,7 +347,8 @@ final class JdkForms {
                                         part(parts, 1))));
     }
 
-    @SuppressWarnings({"unchecked", "rawtypes"}) // The class is an enum, and the set itself checks its elements.
+    // The class is an enum, and the set itself checks that its elements belong to it.
+    @SuppressWarnings({"unchecked", "rawtypes"})
     private static Object enumSet(Class<?> type, Object[] constants) {
         EnumSet set = EnumSet.noneOf((Class) type);
         set.addAll((List) Arrays.asList(constants));

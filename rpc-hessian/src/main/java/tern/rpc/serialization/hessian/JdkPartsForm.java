@@ -41,7 +41,7 @@ final class JdkPartsForm implements WireForm {
                     Map.of(
                             "signum", value -> ((BigInteger) value).signum(),
                             "mag", value -> magnitude((BigInteger) value),
-                            // The remaining fields cache results; 0 means that the result is not computed yet. The next
+                            // All fields below cache results; 0 means that a result has not been computed. The next
                             // four fields exist in JDK 17.
                             "bitCountPlusOne", value -> 0,
                             "bitLengthPlusOne", value -> 0,

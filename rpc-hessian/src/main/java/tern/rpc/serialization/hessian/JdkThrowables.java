@@ -82,7 +82,7 @@ final class JdkThrowables {
     /**
      * An exception class and the constructor that sets its fields.
      *
-     * @param arguments the name of the field for each constructor parameter
+     * @param arguments for each constructor parameter, the name of the field that it sets
      */
     record Form(Class<?> type, Constructor<?> constructor, List<String> arguments, List<Part> parts) {
 

@@ -67,7 +67,7 @@ final class Slot {
         return known;
     }
 
-    /** Returns the position of a component of an array whose type the message names. */
+    /** Returns the position of a component of an array. The message names the array's type. */
     Slot elementOf(Class<?> array) {
         return array == type.raw() ? element() : inner(TypeRef.of(array.getComponentType()), ", element");
     }

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Skips values without creating them. Definitions and reference numbers in skipped values are still recorded, so that
- * later values can use them. If a later reference points to a skipped value, that value is created. Not thread-safe.
+ * Skips values without creating them. Definitions and reference numbers in skipped values are still recorded, because
+ * later values may use them. If a later reference points to a skipped value, that value is created. Not thread-safe.
  */
 final class ValueSkipper {
 

@@ -33,8 +33,8 @@ final class WireClass {
     }
 
     /**
-     * Whether this definition is new: no object of the class has passed the check for allowed classes yet. A new
-     * definition is used only for the current message.
+     * Whether this definition is new, which means that no object of the class has passed the check for allowed
+     * classes. A new definition is used only for the current message.
      */
     boolean isNew() {
         return uses.length == 0;

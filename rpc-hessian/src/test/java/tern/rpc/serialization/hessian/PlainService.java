@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A service that declares only general types. It is public and in its own file, so that another class loader can load
- * it again.
+ * A service that declares only general types. It is public and in a file of its own, because another class loader
+ * must be able to load it again.
  */
 public interface PlainService {
     void take(

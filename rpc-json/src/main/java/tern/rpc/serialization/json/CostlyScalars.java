@@ -86,7 +86,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects numbers that are too large for their type. A sender must write infinity by its name instead. */
+    /** Rejects numbers that are too large for their type. A sender can send infinity only by its name. */
     private static void checkInfinite(JsonParser parser) {
         if ((parser.currentToken() != null && parser.currentToken().isNumeric())
                 || (parser.hasToken(JsonToken.VALUE_STRING) && hasDigit(parser.getString()))) {
@@ -186,7 +186,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Rejects values of type {@code java.lang.Class}, so that JSON never loads a class. */
+    /** Rejects values of type {@code java.lang.Class}. JSON therefore never loads a class. */
     private static final class Refused extends DelegatingDeserializer {
 
         Refused(ValueDeserializer<?> delegate) {

@@ -81,7 +81,11 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
         }
     }
 
-    /** @throws IllegalArgumentException if the text is not valid metadata in JSON, or exceeds the limits */
+    /**
+     * Parses metadata.
+     *
+     * @throws IllegalArgumentException if the string is not valid metadata in JSON, or exceeds the limits
+     */
     public static ApplicationMetadata parse(String json) {
         Limits.check("the length of the metadata", json.length(), Limits.MAX_METADATA);
         Map<String, @Nullable Object> metadata = JsonReader.readObject(json, Limits.MAX_METADATA_MEMBERS);

@@ -51,7 +51,7 @@ final class Folder<T> implements Session.Listener {
     private final Deque<String> toRead = new ArrayDeque<>();
     private final Set<String> unread = new HashSet<>(); // the names that are queued in {@code toRead} or are being read
     private int reading;
-    private int connection; // the number of the connection, so that results from earlier connections can be ignored
+    private int connection; // increases with each connection; a read result from an earlier connection is ignored
     private boolean incomplete;
     private boolean listing;
     private boolean listAgain;

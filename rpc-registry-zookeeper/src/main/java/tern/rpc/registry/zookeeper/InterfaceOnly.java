@@ -66,7 +66,7 @@ final class InterfaceOnly {
     }
 
     /**
-     * Returns the names of the applications in the entries, without the own application. An entry without an
+     * Returns the application names in the entries, except this application's own name. An entry without an
      * application name is represented by its address.
      */
     private static List<String> applications(Registration own, List<String> names) {

@@ -42,8 +42,8 @@ final class Session implements AutoCloseable {
         /**
          * Called when the session is connected.
          *
-         * @param isNew whether the session is new. If true, the watches and ephemeral nodes of the previous session no
-         *     longer exist
+         * @param isNew whether the connection began a new session, in which the previous session's watches and
+         *     ephemeral nodes no longer exist
          */
         void connected(boolean isNew);
 

@@ -50,7 +50,7 @@ final class ExportedBeans {
         Set<String> names = new HashSet<>();
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
             RpcService annotation = beans.findAnnotationOnBean(name, RpcService.class, false);
-            // The scoped proxy is exported instead of its target bean.
+            // For a scoped bean, the scoped proxy is exported and its target bean is not.
             boolean target = ScopedProxyUtils.isScopedTarget(name);
             String exportedName = target ? ScopedProxyUtils.getOriginalBeanName(name) : name;
             if (annotation != null && names.add(exportedName)) {

@@ -19,8 +19,8 @@ final class FallbackBeans {
     /**
      * Checks the fallbacks, and excludes them from injection.
      *
-     * @throws RpcStartException if a fallback does not implement its interface, or if two fallbacks are for the same
-     *     service
+     * @throws RpcStartException if a fallback does not implement its interface, or if two fallbacks are declared for
+     *     the same service
      */
     static void prepare(ConfigurableListableBeanFactory beans) {
         Map<ServiceKey, String> names = new HashMap<>();

@@ -153,7 +153,8 @@ public final class RpcServerLifecycle
         }
         running = false;
         Duration atMost = settings.shutdownTimeout();
-        // The built-in services are notified first, so that load balancers choose other servers.
+        // The built-in services are notified first. The health service then reports NOT_SERVING, and load balancers
+        // choose other servers.
         builtIns.forEach(BuiltInService::shutDown);
         LOG.info("Draining the RPC server for at most {} s", atMost.toSeconds());
         server.drain(atMost);

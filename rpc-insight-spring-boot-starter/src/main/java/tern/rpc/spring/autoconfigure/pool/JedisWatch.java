@@ -37,7 +37,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     private void watch(AbstractClientBuilder<?, ?> builder, JedisClientConfiguration configuration) {
         GenericObjectPoolConfig<?> config = configuration.getPoolConfig().orElse(null);
         if (config == null || !configuration.isUsePooling() || !(builder.build() instanceof RedisClient plain)) {
-            return; // Clients for clusters and sentinels have several pools, which are not measured.
+            return; // Clients for clusters and sentinels have several pools, so they are not measured.
         }
         PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
         // The discarded client has opened no connection. The connection factory has the address and the credentials.

@@ -15,7 +15,7 @@ import org.springframework.util.ClassUtils;
 import tern.rpc.CallTask;
 
 /**
- * Wraps an executor in a proxy, so that tasks run with the ledger of the call that submitted them. Used only for
+ * Wraps an executor in a proxy that runs each task with the ledger of the call that submitted the task. Used only for
  * executors whose class is not public: no code can depend on such a class, so a proxy can replace the instance.
  * Thread-safe.
  */

@@ -83,7 +83,8 @@ final class ReactiveCalls implements WebFilter, Ordered {
         if (handler instanceof ResourceWebHandler) {
             call.drop();
         }
-        // Spring sets the status of this exception only after the filters have run.
+        // For this exception, Spring sets the response status only after the filters have run, so the status is read
+        // from the exception.
         if (failure instanceof ErrorResponse mapped) {
             call.ended(mapped.getStatusCode().value(), null);
         } else {
