@@ -12,6 +12,9 @@ import tern.rpc.pool.PoolKind;
 /** Describes a part of the calls' extra time as a cause, with its evidence and the advised change. */
 final class CauseText {
 
+    /** A wait for a connection counts from this share of the target. */
+    private static final double NOTABLE_WAIT = 0.1;
+
     /** Precedes the holder in the name of a lock. */
     private static final String HELD = " held in ";
 
@@ -19,7 +22,6 @@ final class CauseText {
     private final Excess excess;
     private final Map<String, PoolVerdict> pools;
     private final Map<Part, List<String>> symptoms;
-    private final Operations operations;
     private final PoolText poolText;
     private final MachineText machineText;
     private final StoreText storeText;
@@ -34,7 +36,7 @@ final class CauseText {
         this.symptoms = symptoms;
         this.poolText = new PoolText(evidence, excess, pools);
         this.machineText = new MachineText(evidence, excess);
-        this.operations = new Operations(excess, evidence.usual());
+        Operations operations = new Operations(excess, evidence.usual());
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.remoteText = new RemoteText(evidence, excess, operations);
         this.changes = new Changes(evidence, excess, operations);
@@ -72,7 +74,7 @@ final class CauseText {
                     : "";
             if (wanted.contains(HELD)) {
                 held = "a lock that other calls wait for: " + wanted;
-            } else if (held == null && isHeldDuring(part, wanted)) {
+            } else if (held == null && !wanted.isEmpty() && isHeldDuring(part, line)) {
                 held = wanted;
             }
         }
@@ -81,16 +83,23 @@ final class CauseText {
                 : Change.of(change.where(), change.text() + "; not while holding " + held);
     }
 
-    /** Returns whether calls hold a connection to a database at least half as long as this other operation takes. */
-    private boolean isHeldDuring(Part part, String wanted) {
+    /**
+     * Returns whether the operation of this part probably runs while a connection to a database is held: other calls wait
+     * for such a connection for a notable time.
+     *
+     * @param symptom a line such as {@code calls wait for a connection of "orders": 183 ms}
+     */
+    private boolean isHeldDuring(Part part, String symptom) {
         Phase phase = Operations.phase(part.kind());
         if (phase == null || part.kind() == Part.Kind.SQL || part.kind() == Part.Kind.LOG) {
             return false;
         }
-        double each = operations.of(phase, part.name()).eachNanos();
+        int end = symptom.lastIndexOf(": ");
         return pools.values().stream()
-                .filter(pool -> pool.isDatabase() && wanted.equals("a connection of \"" + pool.name() + "\""))
-                .anyMatch(pool -> each > 0 && pool.pool().holdNanos() >= each / 2);
+                        .filter(PoolVerdict::isDatabase)
+                        .anyMatch(pool -> symptom.substring(0, end).endsWith("a connection of \"" + pool.name() + "\""))
+                && Double.parseDouble(symptom.substring(end + 2).replace(" ms", "")) * 1e6
+                        > NOTABLE_WAIT * evidence.targetNanos();
     }
 
     private Told told(Part part) {

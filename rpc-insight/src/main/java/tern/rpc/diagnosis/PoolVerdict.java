@@ -240,6 +240,11 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         return pool.now().name();
     }
 
+    /** Returns the verdict that threads outside of calls use the connections, because the calls themselves are not slower. */
+    PoolVerdict heldByOthers() {
+        return new PoolVerdict(pool, Reason.HELD_BY_OTHERS, "threads that serve no call", facts);
+    }
+
     /** Returns whether connections were not returned, or are held outside of calls. */
     boolean isHeld() {
         return reason == Reason.LEAKED || reason == Reason.HELD_BY_OTHERS;

@@ -327,7 +327,13 @@ final class Ranking {
             Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
                     .only(Ranking::isLeaf);
             Times done = used.only(other -> byHolders.of(other) > 0);
-            pour(part, done.isEmpty() ? byHolders : done, WAIT_FOR + "a connection of \"" + part.name() + "\"");
+            Times work = done.isEmpty() ? byHolders : done;
+            boolean lends = verdict.pool().now().kind() != PoolKind.JDBC; // holders of JDBC connections are known
+            if (lends && work.only(other -> other.kind() != Kind.UNEXPLAINED).isEmpty()) {
+                pools.put(verdict.name(), verdict.heldByOthers());
+                continue;
+            }
+            pour(part, work, WAIT_FOR + "a connection of \"" + part.name() + "\"");
         }
     }
 
