@@ -64,7 +64,7 @@ public final class ServerContext {
     /** The part of a call that depends on the protocol. Transports implement it. */
     public interface Exchange {
 
-        /** The protocol name, as in meters: {@code dubbo}. */
+        /** The protocol name as it appears in meters, for example {@code dubbo}. */
         String protocol();
 
         /** The caller's address; null if the caller is in the same process. */

@@ -30,7 +30,7 @@ final class Usual {
     /** The share of usual calls, the slowest ones, that is compared with late or failed calls. */
     private static final double SLOW_SHARE = 0.1;
 
-    /** One call moves the lower limit of the slowest tenth's times by at most this share of the limit. */
+    /** One call changes the estimated 90th percentile of the call times by at most this share. */
     private static final double BORDER_STEP = 0.05;
 
     /** The mean of the slowest tenth is used only after it includes this number of calls. */

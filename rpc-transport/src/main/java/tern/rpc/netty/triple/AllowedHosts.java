@@ -64,7 +64,7 @@ record AllowedHosts(Set<String> names) {
     }
 
     /**
-     * Returns the host name without the port and a trailing dot; null if the string is not a host name with an optional
+     * Returns the host name without a port or trailing dot; null if the string is not a host name with an optional
      * port.
      */
     private static @Nullable String nameOf(String written) {

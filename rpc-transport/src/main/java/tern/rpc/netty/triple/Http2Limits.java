@@ -26,7 +26,7 @@ final class Http2Limits {
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Maximum number of control frames in a time window of 30 seconds without progress of any request or answer. */
+    /** Maximum number of control frames within 30 seconds in which no request or answer makes progress. */
     static final int MAX_CONTROL_FRAMES = 1_000;
 
     /**

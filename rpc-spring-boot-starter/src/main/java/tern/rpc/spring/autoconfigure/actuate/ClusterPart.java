@@ -47,7 +47,7 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param listed the number of providers in the list
      * @param held the number of providers that are kept because they still answer, although the list no longer
      *     contains them
-     * @param heldSince the time since when such providers have been kept; null if none is kept
+     * @param heldSince the time at which the first of these providers was kept; null if none is kept
      * @param heldWhy the change to the list that was not applied; empty if no provider is kept
      */
     record ProviderList(
