@@ -84,10 +84,10 @@ final class InboundBudget {
     }
 
     /**
-     * Queues the account. The account checks the budget again when memory is free, or when it may be the next account
-     * that completes its message despite the full budget.
+     * Queues the account. The account checks the budget again when memory becomes free, or when it is its turn to exceed
+     * the full budget in order to complete its message.
      *
-     * @param wantsTurn whether the account has an incomplete message; only such an account can be the next
+     * @param wantsTurn whether the account has an incomplete message; only such accounts get a turn
      */
     void await(InboundAccount account, boolean wantsTurn) {
         waiting.add(account);
