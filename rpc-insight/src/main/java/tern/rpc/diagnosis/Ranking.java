@@ -250,7 +250,10 @@ final class Ranking {
                 pour(
                         part,
                         leaves.only(command::equals),
-                        WAIT_FOR + (waits ? "a connection of \"" + part.name() + "\"" : part.name()));
+                        WAIT_FOR
+                                + (waits
+                                        ? "a connection of \"" + part.name() + "\""
+                                        : part.name().isEmpty() ? "other commands" : part.name()));
             }
         }
     }

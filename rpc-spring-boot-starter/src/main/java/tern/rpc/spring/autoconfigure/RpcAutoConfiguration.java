@@ -31,7 +31,8 @@ import tern.rpc.spring.RpcConnectionDetails;
     RpcServerProperties.class,
     RpcClientProperties.class,
     RpcLimitsProperties.class,
-    RpcSloProperties.class
+    RpcSloProperties.class,
+    RpcConsoleProperties.class
 })
 @Import({JsonConfiguration.class, RegistryConfiguration.class})
 @ImportRuntimeHints(TokenHints.class)
