@@ -18,8 +18,7 @@ record ProviderFailures(Cluster cluster, NanoClock clock) {
 
     /**
      * Adds to the last attempt's failure the reason why no other provider accepted the call. The message then names
-     * up to
-     * {@value #MAX_ADDRESSES_NAMED} further addresses.
+     * up to {@value #MAX_ADDRESSES_NAMED} further addresses.
      */
     RpcException explained(RpcException failure, Target used) {
         if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {

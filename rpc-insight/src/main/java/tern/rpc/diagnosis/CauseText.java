@@ -21,7 +21,7 @@ final class CauseText {
     private final Evidence evidence;
     private final Excess excess;
     private final Map<String, PoolVerdict> pools;
-    private final Map<Part, List<String>> symptoms;
+    private final Map<Part, List<Symptom>> symptoms;
     private final PoolText poolText;
     private final MachineText machineText;
     private final StoreText storeText;
@@ -29,7 +29,7 @@ final class CauseText {
     private final CodeText codeText;
     private final Changes changes;
 
-    CauseText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Map<Part, List<String>> symptoms) {
+    CauseText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Map<Part, List<Symptom>> symptoms) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
@@ -68,14 +68,12 @@ final class CauseText {
     /** Adds to the change what must not be held during the operation, if other calls wait for it. */
     private Change withoutHolding(Change change, Part part) {
         String held = null;
-        for (String line : symptoms.getOrDefault(part, List.of())) {
-            String wanted = line.startsWith(Ranking.WAIT_FOR)
-                    ? line.substring(Ranking.WAIT_FOR.length(), line.lastIndexOf(':'))
-                    : "";
-            if (wanted.contains(HELD)) {
-                held = "a lock that other calls wait for: " + wanted;
-            } else if (held == null && !wanted.isEmpty() && isHeldDuring(part, line)) {
-                held = wanted;
+        for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
+            Part wanted = symptom.waitedFor();
+            if (wanted.kind() == Part.Kind.LOCK && wanted.name().contains(HELD)) {
+                held = "a lock that other calls wait for: " + wanted.name();
+            } else if (held == null && isHeldDuring(part, symptom)) {
+                held = "a connection of \"" + wanted.name() + "\"";
             }
         }
         return held == null || change.property() != null
@@ -84,22 +82,17 @@ final class CauseText {
     }
 
     /**
-     * Returns whether the operation of this part probably runs while a connection to a database is held: other calls wait
-     * for such a connection for a notable time.
-     *
-     * @param symptom a line such as {@code calls wait for a connection of "orders": 183 ms}
+     * Returns whether the operation of this part probably runs while a connection to a database is held: other calls
+     * wait for such a connection for a notable time.
      */
-    private boolean isHeldDuring(Part part, String symptom) {
+    private boolean isHeldDuring(Part part, Symptom symptom) {
         Phase phase = Operations.phase(part.kind());
         if (phase == null || part.kind() == Part.Kind.SQL || part.kind() == Part.Kind.LOG) {
             return false;
         }
-        int end = symptom.lastIndexOf(": ");
-        return pools.values().stream()
-                        .filter(PoolVerdict::isDatabase)
-                        .anyMatch(pool -> symptom.substring(0, end).endsWith("a connection of \"" + pool.name() + "\""))
-                && Double.parseDouble(symptom.substring(end + 2).replace(" ms", "")) * 1e6
-                        > NOTABLE_WAIT * evidence.targetNanos();
+        PoolVerdict pool =
+                symptom.waitedFor().kind() == Part.Kind.POOL ? PoolVerdict.find(pools, symptom.waitedFor()) : null;
+        return pool != null && pool.isDatabase() && symptom.nanos() > NOTABLE_WAIT * evidence.targetNanos();
     }
 
     private Told told(Part part) {
@@ -164,7 +157,9 @@ final class CauseText {
     }
 
     private List<String> symptoms(Part part) {
-        List<String> brings = new ArrayList<>(symptoms.getOrDefault(part, List.of()));
+        List<String> brings = new ArrayList<>(symptoms.getOrDefault(part, List.of()).stream()
+                .map(Symptom::line)
+                .toList());
         for (PoolVerdict pool : pools.values()) {
             boolean full = pool.pool().now().active() >= pool.pool().now().effectiveMax();
             boolean itself = part.kind() == Part.Kind.POOL && pool.name().equals(part.name());

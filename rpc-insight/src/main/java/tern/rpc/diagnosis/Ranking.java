@@ -70,16 +70,15 @@ final class Ranking {
     /** The prefix of the refusal reason if the application itself refused a web request, as in {@code status 503}. */
     static final String STATUS = "status ";
 
-    /** The prefix of a symptom: what calls wait for while a cause lasts. */
-    static final String WAIT_FOR = "calls wait for ";
+    /** The beginning of the text of most symptoms. */
+    private static final String WAIT_FOR = "calls wait for ";
 
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final Times leaves = new Times();
-    private final Map<Part, List<String>> symptoms = new HashMap<>();
-    private boolean redisStands; // whether one command stops Redis and has the time of the others
+    private final Map<Part, List<Symptom>> symptoms = new HashMap<>();
 
     Ranking(Evidence evidence, long now) {
         this.evidence = evidence;
@@ -108,8 +107,7 @@ final class Ranking {
         leaves.addAll(excess.times, 1);
         addRefused();
         passOnResults();
-        passOnRedis();
-        mergeOperations();
+        mergeOperations(passOnRedis());
         nameRunningOperations();
         passOnLocks();
         passOnPools();
@@ -233,16 +231,17 @@ final class Ranking {
     /**
      * Assigns the time of Redis commands, and the wait for connections to Redis, to a command that stops the server
      * while it runs. Redis executes one command after another.
+     *
+     * @return whether there is such a command
      */
-    private void passOnRedis() {
+    private boolean passOnRedis() {
         Part command = leaves.longestFirst().stream()
                 .filter(this::stopsRedis)
                 .findFirst()
                 .orElse(null);
         if (command == null) {
-            return;
+            return false;
         }
-        redisStands = true;
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
             boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
@@ -256,13 +255,16 @@ final class Ranking {
                                         : part.name().isEmpty() ? "other commands" : part.name()));
             }
         }
+        return true;
     }
 
     /**
      * Merges the operations of one kind in two cases: all of them became slower, which points to their server as the
      * cause; or there are many short operations and none takes most of the time.
+     *
+     * @param redisStands whether one command stops Redis and already has the time of the other commands
      */
-    private void mergeOperations() {
+    private void mergeOperations(boolean redisStands) {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
             if (kind == Kind.REDIS && redisStands) {
                 continue;
@@ -413,8 +415,7 @@ final class Ranking {
         for (Part part : into.longestFirst()) {
             leaves.add(part, waited * into.of(part) / sum);
             if (symptom != null && into.of(part) >= 0.2 * sum) {
-                symptoms.computeIfAbsent(part, name -> new ArrayList<>())
-                        .add(symptom + ": " + CauseText.millis(waited) + " ms");
+                symptoms.computeIfAbsent(part, name -> new ArrayList<>()).add(new Symptom(from, symptom, waited));
             }
         }
     }

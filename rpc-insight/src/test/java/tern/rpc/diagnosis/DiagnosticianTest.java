@@ -477,6 +477,37 @@ class DiagnosticianTest {
     }
 
     @Test
+    void exchangeDuringWhichAConnectionIsHeldIsToldNotToHoldIt() {
+        long[] taken = new long[1];
+        long[] held = new long[1];
+        shop.pools.add(() -> PoolSnapshot.builder("orders", PoolKind.JDBC, 4)
+                .now(4, 0, 3)
+                .counts(taken[0], 0)
+                .sums(Duration.ZERO, Duration.ofMillis(held[0]))
+                .settings(List.of())
+                .build());
+        for (int i = 0; i < 90; i++) {
+            taken[0] += 100;
+            held[0] += 100 * 3;
+            shop.second(100, USUAL);
+        }
+        for (int i = 0; i < 6; i++) {
+            taken[0] += 100;
+            held[0] += 100 * 300;
+            shop.second(100, call -> {
+                call.in(Phase.JDBC_CONNECTION, "orders", 60);
+                USUAL.accept(call);
+                call.in(Phase.HTTP, "GET bank:80", 300);
+            });
+        }
+
+        Cause first = first(shop.diagnosis());
+        assertThat(first.name()).isEqualTo("GET bank:80");
+        assertThat(first.change().text()).endsWith("; not while holding a connection of \"orders\"");
+        assertThat(shop.diagnosis().text()).contains("calls wait for a connection of \"orders\": 60 ms");
+    }
+
+    @Test
     void endOfTrafficIsNoMiss() {
         shop.healthy(USUAL);
         for (int i = 0; i < 3; i++) {
