@@ -59,7 +59,10 @@ final class GrpcTimeout {
         return nanos - nanos % grain;
     }
 
-    /** Formats the time in the smallest unit in which it has at most eight digits. The minimum is one nanosecond. */
+    /**
+     * Formats the time in the smallest unit in which it has at most eight digits. The minimum is one nanosecond, and the
+     * maximum is 99,999,999 minutes.
+     */
     static AsciiString format(long nanos) {
         if (nanos < MAX_SENT) {
             return text(Math.max(1, nanos), 'n');
@@ -74,8 +77,8 @@ final class GrpcTimeout {
         if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
-        // in minutes, times of up to 190 years have at most eight digits
-        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M');
+        // A long holds 292 years of nanoseconds. Eight digits of minutes are 190 years.
+        return text(Math.min(TimeUnit.SECONDS.toMinutes(seconds), MAX_SENT - 1), 'M');
     }
 
     private static AsciiString text(long amount, char unit) {
