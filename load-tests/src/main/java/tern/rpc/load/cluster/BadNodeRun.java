@@ -26,7 +26,7 @@ final class BadNodeRun implements AutoCloseable {
     private static final int WARM_UP_SECONDS = 6;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** The event version "0" means "before all versions", even before those that Maven sorts before 0. */
+    /** One second is measured when this many seconds have passed since the end of the fault. */
     private static final int CURED_SECONDS = 4;
 
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);

@@ -20,6 +20,7 @@ public final class BadNodes {
 
     private static final List<Policy> POLICIES = List.of(
             new Policy("Tern p2c", TernNodes::new, "p2c"),
+            new Policy("Tern round-robin", TernNodes::new, "round-robin"),
             new Policy("grpc-java round_robin + outlier detection", GrpcNodes::new, "round_robin"),
             new Policy("Dubbo adaptive", DubboNodes::new, "adaptive"),
             new Policy("Dubbo shortestresponse", DubboNodes::new, "shortestresponse"),

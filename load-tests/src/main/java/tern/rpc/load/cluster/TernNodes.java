@@ -9,6 +9,8 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
+import tern.rpc.cluster.ClusterSettings;
+import tern.rpc.cluster.Policies;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.limit.FixedLimit;
@@ -58,6 +60,7 @@ final class TernNodes implements Framework {
                 .map(node -> new Endpoint(node.getHostString(), node.getPort()))
                 .toList();
         NodeService service = client.refer(ServiceReference.to(NodeService.class, new StaticEndpoints(addresses))
+                .cluster(ClusterSettings.DEFAULT.withPolicy(Policies.named(policy)))
                 .build());
         return (number, end) -> service.work(number).whenComplete((node, failure) -> end.accept(failure));
     }
