@@ -11,7 +11,7 @@ class InsightArchitectureTest extends ModuleRules {
      */
     @Override
     protected int mostInACircle() {
-        return 17;
+        return 6;
     }
 
     @Test

@@ -34,7 +34,7 @@ final class CallRecords implements CallObserver {
     private final CallTrace trace = new CallTrace();
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
-    /** @param threads registers the threads of late calls, so that their waits for a processor can be measured */
+    /** @param threads registers the threads of calls, so that their waits for a processor can be measured */
     CallRecords(long targetNanos, ThreadIds threads) {
         this.targetNanos = targetNanos;
         this.threads = threads;
@@ -138,6 +138,8 @@ final class CallRecords implements CallObserver {
         } else if (records.calls.sum() % ONE_IN == 0) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);
+            // Calls that hang later may never end, so their threads must be known before.
+            threads.register();
         }
     }
 

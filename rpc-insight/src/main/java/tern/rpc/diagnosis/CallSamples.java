@@ -165,6 +165,24 @@ final class CallSamples {
         return most(sample -> sample.part().equals(lock) ? sample.doing() : null);
     }
 
+    /**
+     * Returns the name of the thread that most often held this lock or initialized this class; null if there is no
+     * sample.
+     */
+    @Nullable
+    String ownerOf(Part lock) {
+        Map<String, Integer> names = new HashMap<>();
+        for (Sample sample : all()) {
+            if (sample.part().equals(lock) && sample.owner() != null) {
+                names.merge(sample.owner(), 1, Integer::sum);
+            }
+        }
+        return names.entrySet().stream()
+                .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
     /** Returns the source line in which threads were found most often in this phase; null if there is no sample. */
     @Nullable
     StackTraceElement lineIn(Phase phase) {

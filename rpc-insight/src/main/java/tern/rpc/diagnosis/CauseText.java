@@ -47,7 +47,7 @@ final class CauseText {
     record Told(String kind, String name, Change change, List<String> facts) {}
 
     /** Describes the cause that this part represents. */
-    Cause cause(Part part, double nanos, double ofNanos, double certainNanos) {
+    Cause cause(Part part, double nanos, double ofNanos, double saves, double certainNanos) {
         Told told = told(part);
         List<String> facts = new ArrayList<>(told.facts());
         facts.addAll(callers(part));
@@ -56,7 +56,7 @@ final class CauseText {
                 told.name(),
                 nanos / 1e6,
                 ofNanos / 1e6,
-                excess.saves(Ranking.only(part)),
+                saves,
                 certainNanos / 1e6,
                 withoutHolding(told.change(), part),
                 facts,
@@ -73,12 +73,13 @@ final class CauseText {
             if (wanted.kind() == Part.Kind.LOCK && wanted.name().contains(HELD)) {
                 held = "a lock that other calls wait for: " + wanted.name();
             } else if (held == null && isHeldDuring(part, symptom)) {
-                held = "a connection of \"" + wanted.name() + "\"";
+                PoolVerdict pool = PoolVerdict.find(pools, wanted);
+                held = pool == null ? null : pool.resource();
             }
         }
         return held == null || change.property() != null
                 ? change
-                : Change.of(change.where(), change.text() + "; not while holding " + held);
+                : Change.of(change.where(), "do not hold " + held + " while this operation runs; " + change.text());
     }
 
     /**
@@ -106,8 +107,17 @@ final class CauseText {
             case RPC -> remoteText.rpc(part);
             case PEER_FAILS -> remoteText.fails(part);
             case LOG -> codeText.log();
-            case LOCK, SLEEP, RESULT, FILE, SOCKET, RESOLVER, CLASS_LOADING, NATIVE, ELSEWHERE, FAILURE ->
-                codeText.told(part);
+            case LOCK,
+                    SLEEP,
+                    RESULT,
+                    FILE,
+                    SOCKET,
+                    RESOLVER,
+                    CLASS_LOADING,
+                    CLASS_INITIALIZATION,
+                    NATIVE,
+                    ELSEWHERE,
+                    FAILURE -> codeText.told(part);
             case LIMIT -> limit(part);
             case COMPUTING, DECODE, RUN_QUEUE, THROTTLED, COLLECTOR, JVM_PAUSE, OUTSIDE -> machineText.told(part);
             case UNEXPLAINED -> unexplained();
@@ -142,7 +152,7 @@ final class CauseText {
     private List<String> callers(Part part) {
         Map<String, Integer> methods = new java.util.TreeMap<>();
         for (Excess.Counted counted : excess.accounts) {
-            if (counted.times().sum(Ranking.only(part)) > 0) {
+            if (counted.times().sum(Operations.only(part)) > 0) {
                 methods.merge(counted.call().method(), 1, Integer::sum);
             }
         }
@@ -194,9 +204,5 @@ final class CauseText {
             not.add(String.format(Locale.ROOT, "collector: %.1f %% of the time", machine.collecting() * 100));
         }
         return not;
-    }
-
-    static String millis(double nanos) {
-        return String.format(Locale.ROOT, nanos < 10e6 ? "%.1f" : "%.0f", nanos / 1e6);
     }
 }

@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
@@ -15,6 +16,9 @@ final class CodeText {
 
     /** The prefix of a part's name if an executor's tasks wait for other tasks. */
     static final String TASKS = "tasks of ";
+
+    /** Log lines are more than usual if a call writes at least this many times the usual number. */
+    private static final double MORE_LINES = 2;
 
     private final Evidence evidence;
     private final Excess excess;
@@ -41,7 +45,10 @@ final class CodeText {
             return lock(part, shown, line);
         }
         String called = excess.samples.calledIn(part);
-        Told told = told(part, called == null ? shown : shown + " (" + called + ")", line);
+        if (part.kind() == Part.Kind.CLASS_INITIALIZATION) {
+            return initialization(part, called == null ? shown : shown + " (" + called + ")", line);
+        }
+        Told told = told(part, called == null ? shown : shown + " (" + called + ")" + Hints.waiting(called), line);
         if (called == null) {
             return told;
         }
@@ -55,17 +62,17 @@ final class CodeText {
             case SLEEP -> sleep(part, shown, line);
             case RESULT -> result(part, shown, line);
             case FILE ->
-                code("SLOW FILE", part.name(), "the disk, or the file access in " + shown + ": not in a call", line);
+                code("SLOW FILE", part.name(), "not in a call: the disk, or the file access in " + shown, line);
             case SOCKET ->
                 code("SLOW SOCKET", part.name(), "the peer that " + shown + " talks to, or its timeout", line);
             case RESOLVER ->
                 code("SLOW NAME LOOKUP", part.name(), "the resolver of this machine; lookups in " + shown, line);
-            case CLASS_LOADING ->
-                code("CLASS LOADING", part.name(), "load or initialize the class before calls, in " + shown, line);
-            case NATIVE -> code("NATIVE CODE", part.name(), "the native call in " + shown, line);
+            case CLASS_LOADING -> code("CLASS LOADING", part.name(), "load the class before calls, in " + shown, line);
+            case CLASS_INITIALIZATION -> initialization(part, shown, line);
+            case NATIVE -> code("NATIVE CODE", part.name(), standing(shown, line), line);
             case ELSEWHERE ->
                 code("OTHER THREADS", "asynchronous work", "what completes the results of asynchronous methods", line);
-            default -> failure(part);
+            default -> new Told("FAILURE", part.name(), Change.of(Where.CODE, FailureText.own(part.name())), List.of());
         };
     }
 
@@ -73,7 +80,9 @@ final class CodeText {
     private Told task(Part part, String executor, TaskWatch.Executor tasks) {
         StackTraceElement line = tasks.lines.get(part);
         StackTraceElement caller = tasks.callers.get(part);
+        String called = tasks.called.get(part);
         String shown = (line == null ? part.name() : ApplicationCode.shown(line))
+                + (called == null ? "" : " (" + called + ")")
                 + (caller == null ? "" : ", called from " + ApplicationCode.shown(caller)) + ", in tasks of "
                 + executor;
         Told told = part.kind() == Part.Kind.LOCK ? lock(part, shown, line) : told(part, shown, line);
@@ -109,10 +118,47 @@ final class CodeText {
                 facts);
     }
 
+    /** Returns the advice for a thread that waits nowhere and uses no processor time. */
+    private static String standing(String shown, @Nullable StackTraceElement line) {
+        boolean isNative = line == null || line.isNativeMethod() || shown.endsWith(")");
+        return isNative
+                ? "the native call in " + shown
+                : "the line " + shown + " uses no processor time and shows no wait: a class that another thread"
+                        + " initializes (jcmd PID Thread.print names it), or memory that is read from a disk";
+    }
+
+    /** Describes the cause if calls wait until a static initializer has ended. */
+    private Told initialization(Part part, String shown, @Nullable StackTraceElement line) {
+        List<String> facts = new ArrayList<>();
+        if (line != null) {
+            facts.add("line     " + ApplicationCode.shown(line));
+        }
+        String thread = excess.samples.ownerOf(part);
+        if (thread != null) {
+            facts.add("thread   " + thread + " runs the static initializer");
+        }
+        StackTraceElement waiting = excess.samples.ownersLineOf(part);
+        facts.add("waits    " + excess.samples.looks(part) + " looks found a call at it"
+                + (waiting == null ? "" : ", most of them in " + ApplicationCode.shown(waiting)));
+        return new Told(
+                "CLASS INITIALIZATION",
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        "initialize " + part.name() + " when the application starts, or do the work of its static"
+                                + " initializer not in a call and with a timeout: " + shown
+                                + "; until it ends, every use of the class waits, and no number of threads helps"),
+                facts);
+    }
+
     private Told lock(Part part, String shown, @Nullable StackTraceElement line) {
         boolean dead = part.name().contains(" in a deadlock with ");
         String count = "waits    " + excess.samples.looks(part) + " looks found a call waiting for it";
         List<String> facts = new ArrayList<>();
+        String thread = excess.samples.ownerOf(part);
+        if (thread != null) {
+            facts.add("holder   thread " + thread);
+        }
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
         }
@@ -139,8 +185,24 @@ final class CodeText {
                         dead
                                 ? "take the locks in the same order everywhere, first in " + shown
                                         + "; only a restart ends this deadlock"
-                                : "hold the lock for less time in " + shown + "; no number of threads helps"),
+                                : sooner(part, shown) + "; no number of threads helps"),
                 facts);
+    }
+
+    /** Returns the advice for a lock that is held for too long. */
+    private static String sooner(Part part, String shown) {
+        String name = part.name();
+        if (name.contains("ConcurrentHashMap.")) {
+            return "compute the value before or outside of computeIfAbsent (compute, merge) in " + shown
+                    + ", or keep it longer: meanwhile the map locks all keys of this bin";
+        }
+        if (name.contains(" wanted in ") && name.startsWith("ReentrantReadWriteLock.WriteLock")) {
+            return "read under the lock for less time, or read a copy without it: readers keep the writer out that waits in "
+                    + shown;
+        }
+        return name.contains(" wanted in ")
+                ? "hold the lock for less time: no look found its holder; wanted in " + shown
+                : "hold the lock for less time in " + shown;
     }
 
     private Told result(Part part, String shown, @Nullable StackTraceElement line) {
@@ -167,30 +229,24 @@ final class CodeText {
                 line);
     }
 
-    private Told failure(Part part) {
-        String name = part.name();
-        String text;
-        if (name.contains("Too many open files")) {
-            text = "close files and sockets, or raise the limit of open files (ulimit -n): " + name;
-        } else if (name.contains("No space left on device")) {
-            text = "free space on the disk: " + name;
-        } else if (name.contains("unable to create native thread")) {
-            text = "end or pool threads, which reached the limit of this process: " + name;
-        } else if (name.contains("Direct buffer memory")) {
-            text = "release direct buffers, or a larger -XX:MaxDirectMemorySize: " + name;
-        } else if (name.contains("Java heap space") || name.contains("GC overhead limit")) {
-            text = "bound what is kept in memory; if all of it is needed, a larger -Xmx: " + name;
-        } else if (name.contains("Metaspace")) {
-            text = "see what loads classes again and again, or a larger -XX:MaxMetaspaceSize: " + name;
-        } else {
-            text = "mend what throws " + name;
-        }
-        return new Told("FAILURE", name, Change.of(Where.CODE, text), List.of());
-    }
-
     /** Describes the cause if the calls' threads write log lines themselves. */
     Told log() {
-        List<String> facts = List.of(StoreText.perCall("log", operations.of(Phase.LOGGING, ""), -1));
+        List<String> facts = new ArrayList<>();
+        facts.add(Operations.perCall("log", operations.of(Phase.LOGGING, ""), -1));
+        double lines = operations.count(Phase.LOGGING);
+        double usually = operations.usualCount(Phase.LOGGING);
+        if (usually >= 0 && lines > MORE_LINES * Math.max(1, usually)) {
+            String counted = String.format(Locale.ROOT, "%.0f lines a call are written, usually %.0f", lines, usually);
+            facts.add("lines    " + counted);
+            return new Told(
+                    "SLOW LOG",
+                    "log appenders",
+                    Change.of(
+                            Where.CODE,
+                            "a higher log level, or fewer lines a call: " + counted
+                                    + "; asynchronous appenders only help while the disk or the reader keeps up"),
+                    facts);
+        }
         LoggingMode mode = evidence.logging();
         Change change = switch (mode) {
             case SWITCHED_OFF ->

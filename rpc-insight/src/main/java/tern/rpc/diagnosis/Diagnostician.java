@@ -10,11 +10,13 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallRecords.Sums;
+import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
 import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
@@ -130,11 +132,22 @@ public final class Diagnostician {
     }
 
     /**
+     * Returns the last flight recording if it belongs to the current state: it was started during the current miss, or
+     * outside of a miss if there is none now. Returns null otherwise. Any thread may call this.
+     */
+    public @Nullable Recorded recordedNow() {
+        Recorded last = recording.last();
+        Miss miss = latest.miss();
+        return last != null && Objects.equals(last.miss(), miss == null ? null : miss.since()) ? last : null;
+    }
+
+    /**
      * Starts a flight recording of 30 s. Returns whether the recording was started; false if another recording is
      * running. Any thread may call this.
      */
     public boolean record() {
-        return recording.start(wall.instant());
+        Miss miss = latest.miss();
+        return recording.start(wall.instant(), miss == null ? null : miss.since());
     }
 
     /**
@@ -188,10 +201,11 @@ public final class Diagnostician {
         }
         List<RunningCall> running = surroundings.running();
         int hung = (int) running.stream()
-                .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos)
+                .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos && !usual.isUsual(soFar(call, now)))
                 .count();
         Evidence.Counts counts = before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : current.since(before, hung);
-        long bad = Math.max(counts.late(), counts.failed()) + counts.refused();
+        long asUsual = before == null ? 0 : usuallyLate(before.atNanos());
+        long bad = Math.max(Math.max(0, counts.late() - asUsual), counts.failed()) + counts.refused();
         boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
         Machine seen = process.read(open);
         if (before != null) {
@@ -217,6 +231,16 @@ public final class Diagnostician {
             latest = Diagnosis.calm(
                     watch.isWarm() ? State.HEALTHY : State.QUIET, watch.isWarm() ? healthy() : quiet(), List.of());
         }
+    }
+
+    /** Returns a running call as if it ended now. */
+    private static EndedCall soFar(RunningCall call, long now) {
+        return new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null);
+    }
+
+    /** Returns the number of late calls since the given time that took the usual time of a method that is always late. */
+    private long usuallyLate(long sinceNanos) {
+        return records.bad(sinceNanos).stream().filter(usual::isUsual).count();
     }
 
     private void begin(long now) {
@@ -269,12 +293,12 @@ public final class Diagnostician {
         if (before == null) {
             return;
         }
-        List<EndedCall> good = records.good(before.atNanos());
-        usual.learn(
-                good,
-                records.bad(before.atNanos()).stream()
-                        .filter(call -> call.failure() == null)
-                        .toList());
+        List<EndedCall> good = new ArrayList<>(records.good(before.atNanos()));
+        List<EndedCall> late = records.bad(before.atNanos()).stream()
+                .filter(call -> call.failure() == null)
+                .toList();
+        usual.learn(good, late);
+        late.stream().filter(usual::isOfLateMethod).forEach(good::add);
         Operations.learn(usual, good);
         usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
         current.pools().forEach((name, pool) -> {
@@ -299,11 +323,12 @@ public final class Diagnostician {
         List<EndedCall> bad = new ArrayList<>(records.bad(from));
         for (RunningCall call : running) {
             if (call.runningNanos() > targetNanos) {
-                bad.add(new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null));
+                bad.add(soFar(call, now));
             }
         }
-        if (!bad.stream().allMatch(usual::isUsual)) {
-            bad.removeIf(usual::isUsual);
+        bad.removeIf(usual::isUsual);
+        if (bad.isEmpty() && counts.refused() == 0) {
+            return; // The last diagnosis stays until there is new evidence.
         }
         Evidence evidence = new Evidence(
                 targetNanos,

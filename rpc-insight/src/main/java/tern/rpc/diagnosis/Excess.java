@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,9 @@ final class Excess {
 
     private static final int TARGETS_OF_A_FAILURE = 10;
     private static final int MAX_ACCOUNTS = 512;
+
+    /** A failure belongs to a cause if at least this share of the failed part's time belongs to it. */
+    private static final double HALF = 0.5;
 
     /** The kinds of waits that application code may end with an exception. */
     private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
@@ -75,17 +79,24 @@ final class Excess {
         account.addAll(mean, weight);
         times.addAll(above(mean, usualOf(method)), weight);
         for (EndedCall call : calls) {
-            Part failure = FailurePart.of(call);
-            Part waited = failure != null && failure.kind() == Part.Kind.FAILURE ? longWait(call) : null;
-            if (waited != null) {
-                failure = waited;
-            }
+            Part failure = failureOf(call);
             if (failure != null) {
-                times.add(
-                        failure.kind() == Part.Kind.POOL ? pool(failure) : failure,
-                        (double) TARGETS_OF_A_FAILURE * evidence.targetNanos() / all);
+                times.add(failure, (double) TARGETS_OF_A_FAILURE * evidence.targetNanos() / all);
             }
         }
+    }
+
+    /**
+     * Returns the part to which the call's failure belongs; null if the call did not fail, or if its time explains the
+     * failure.
+     */
+    private @Nullable Part failureOf(EndedCall call) {
+        Part failure = FailurePart.of(call);
+        Part waited = failure != null && failure.kind() == Part.Kind.FAILURE ? longWait(call) : null;
+        if (waited != null) {
+            return waited;
+        }
+        return failure != null && failure.kind() == Part.Kind.POOL ? pool(failure) : failure;
     }
 
     /**
@@ -213,6 +224,19 @@ final class Excess {
         return sum;
     }
 
+    /** Returns the mean time that the late or failed calls of a method spend on this part. */
+    double meanOf(String method, Part part) {
+        double sum = 0;
+        int count = 0;
+        for (Counted counted : accounts) {
+            if (counted.call().method().equals(method)) {
+                sum += counted.times().of(part);
+                count++;
+            }
+        }
+        return sum / Math.max(1, count);
+    }
+
     /**
      * Returns the mean time by part of the late or failed calls that spent time on this part. If there are no such
      * calls, returns the mean of all late or failed calls.
@@ -253,18 +277,19 @@ final class Excess {
     }
 
     /**
-     * The share of late or failed calls that would meet the latency target without the time of the matching parts.
+     * The share of late or failed calls that would meet the latency target without a cause.
+     *
+     * @param share returns the share of a part's extra time that belongs to the cause
      */
-    double saves(Predicate<Part> cause) {
+    double saves(ToDoubleFunction<Part> share) {
         int saved = 0;
         for (Counted counted : accounts) {
-            boolean failed = counted.call().failure() != null;
-            Part failure = failed ? FailurePart.of(counted.call()) : null;
-            if (failure != null && failure.kind() == Part.Kind.POOL) {
-                failure = pool(failure);
+            double without = (double) counted.call().tookNanos();
+            for (Part part : counted.times().longestFirst()) {
+                without -= share.applyAsDouble(part) * counted.times().of(part);
             }
-            boolean late = counted.call().tookNanos() - counted.times().sum(cause) > evidence.targetNanos();
-            if (!late && (failure == null || cause.test(failure))) {
+            Part failure = failureOf(counted.call());
+            if (without <= evidence.targetNanos() && (failure == null || share.applyAsDouble(failure) >= HALF)) {
                 saved++;
             }
         }

@@ -70,6 +70,7 @@ final class FailurePart {
             "Metaspace",
             "Direct buffer memory",
             "Too many connections",
+            "Lock wait timeout exceeded",
             "Out of memory",
             "remaining connection slots are reserved",
             "max number of clients reached");

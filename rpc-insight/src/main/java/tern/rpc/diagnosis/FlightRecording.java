@@ -40,18 +40,22 @@ final class FlightRecording {
         return last;
     }
 
-    /** Starts a recording unless one is running. Returns whether this call started a recording. */
-    boolean start(Instant now) {
+    /**
+     * Starts a recording unless one is running. Returns whether this call started a recording.
+     *
+     * @param miss the beginning of the current miss; null if there is none
+     */
+    boolean start(Instant now, @Nullable Instant miss) {
         if (!isThere() || !running.compareAndSet(false, true)) {
             return false;
         }
-        Thread thread = new Thread(() -> record(now), "rpc-flight-recorder");
+        Thread thread = new Thread(() -> record(now, miss), "rpc-flight-recorder");
         thread.setDaemon(true);
         thread.start();
         return true;
     }
 
-    private void record(Instant now) {
+    private void record(Instant now, @Nullable Instant miss) {
         Path file = null;
         try (Recording recording = new Recording()) {
             enable(recording);
@@ -63,7 +67,7 @@ final class FlightRecording {
             recording.stop();
             file = Files.createTempFile("tern-rpc", ".jfr");
             recording.dump(file);
-            last = new Recorded(now, LENGTH.toSeconds(), RecordingSummary.of(file));
+            last = new Recorded(now, miss, LENGTH.toSeconds(), RecordingSummary.of(file));
             // The recording file cannot be created, or the JVM has no flight recorder.
         } catch (IOException | RuntimeException | LinkageError e) {
             LOG.info("No flight recording was taken: {}", e.toString());

@@ -14,7 +14,9 @@ import tern.rpc.pool.ApplicationCode;
 /** Describes causes that concern processors, memory and code that computes. */
 final class MachineText {
 
-    private static final double NEARLY_FULL = 0.85;
+    /** The heap is nearly full if at least this share of it is in use after a collection. */
+    static final double NEARLY_FULL = 0.85;
+
     private static final double MUCH_MORE = 2;
     private static final double STOLEN = 0.1;
 
@@ -40,12 +42,7 @@ final class MachineText {
     Told told(Part part) {
         return switch (part.kind()) {
             case COMPUTING -> computing(part);
-            case DECODE ->
-                new Told(
-                        "LARGE REQUESTS",
-                        "decoding",
-                        Change.of(Where.PEER, "smaller requests: reading them takes most of the time"),
-                        List.of());
+            case DECODE -> largeRequests();
             case RUN_QUEUE -> processors();
             case THROTTLED ->
                 new Told(
@@ -79,7 +76,8 @@ final class MachineText {
         StackTraceElement line = excess.samples.lineOf(part);
         String calls = excess.samples.shownLineOf(part);
         String called = excess.samples.calledIn(part);
-        String shown = (calls == null ? part.name() : calls) + (called == null ? "" : ", which calls " + called);
+        String shown = (calls == null ? part.name() : calls)
+                + (called == null ? "" : ", which calls " + called + Hints.computing(called));
         List<String> facts = new ArrayList<>();
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
@@ -134,11 +132,11 @@ final class MachineText {
         if (others) {
             name = "other processes";
             text = "other processes of this machine: they keep " + one(machine.others()) + " processors busy";
-        } else if (machine.collectorThreads() > 0.5 * Math.max(0.1, machine.own())) {
+        } else if (isBusyWithCollector()) {
             name = "threads of the collector";
             text = "fewer or smaller objects, or a larger heap: the collector keeps " + one(machine.collectorThreads())
                     + " processors busy" + allocators();
-        } else if (burner != null && burner.processors() > 0.5 * Math.max(0.1, machine.own()) && !serves(burner)) {
+        } else if (burner != null && isBusyWith(burner)) {
             name = burner.name();
             text = "the threads " + burner.name() + "*: they keep " + one(burner.processors()) + " processors busy"
                     + (burner.place() == null ? "" : " in " + burner.place());
@@ -150,6 +148,52 @@ final class MachineText {
             text = "more processors, or fewer calls on this machine";
         }
         return new Told("PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
+    }
+
+    /** Whether the collector or threads that serve no call use most of this process's processor time. */
+    boolean isBusyWithOtherThreads() {
+        List<Machine.Burner> burners = evidence.machine().burners();
+        return isBusyWithCollector() || (!burners.isEmpty() && isBusyWith(burners.get(0)));
+    }
+
+    private boolean isBusyWithCollector() {
+        Machine machine = evidence.machine();
+        return machine.collectorThreads() > 0.5 * Math.max(0.1, machine.own());
+    }
+
+    private boolean isBusyWith(Machine.Burner burner) {
+        return burner.processors() > 0.5 * Math.max(0.1, evidence.machine().own()) && !serves(burner);
+    }
+
+    /** Describes the cause if reading the requests takes long. */
+    private Told largeRequests() {
+        Part decode = Part.of(Kind.DECODE);
+        String method = "";
+        double longest = 0;
+        double usually = -1;
+        for (String name : excess.badByMethod().keySet()) {
+            double nanos = excess.meanOf(name, decode);
+            if (nanos > longest) {
+                longest = nanos;
+                method = name;
+                Times usual = evidence.usual().of(name);
+                usually = usual == null ? -1 : usual.of(decode);
+            }
+        }
+        List<String> facts = List.of(String.format(
+                Locale.ROOT,
+                "decode   %s ms a call%s",
+                Times.millis(longest),
+                usually < 0 ? "" : ", usually " + Times.millis(usually) + " ms"));
+        return new Told(
+                "LARGE REQUESTS",
+                "decoding",
+                Change.of(
+                        Where.PEER,
+                        "smaller requests" + (method.isEmpty() ? "" : " of " + method)
+                                + ", in pages or with a limit in the caller: reading them takes "
+                                + Times.millis(longest) + " ms a call"),
+                facts);
     }
 
     /** Returns the threads that allocate the most memory, with the code that they run. */

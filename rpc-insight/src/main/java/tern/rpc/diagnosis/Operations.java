@@ -6,9 +6,11 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +39,9 @@ final class Operations {
     /** If a call runs at least this many operations, their number is the cause, not their duration. */
     static final int MANY = 8;
 
+    /** The kinds of operations whose usual number in a call is learned. */
+    private static final List<Phase> COUNTED = List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC, Phase.LOGGING);
+
     private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d|failed)\\)$");
 
     private final Excess excess;
@@ -57,6 +62,15 @@ final class Operations {
             case LOG -> Phase.LOGGING;
             default -> null;
         };
+    }
+
+    /**
+     * Returns a predicate for the parts that a cause represents: the part itself, or all operations of its kind if
+     * they were merged.
+     */
+    static Predicate<Part> only(Part cause) {
+        boolean joined = cause.name().isEmpty() && phase(cause.kind()) != null;
+        return joined ? part -> part.kind() == cause.kind() : cause::equals;
     }
 
     /**
@@ -107,6 +121,35 @@ final class Operations {
         return named >= 0 ? named : usualEach(phase);
     }
 
+    /**
+     * Returns the figures of an operation as evidence: its number in a call, its duration and its usual duration. The
+     * list is empty for an operation that only samples show.
+     */
+    List<String> figures(String word, Phase phase, String name) {
+        if (name.startsWith(StackReader.CALLED)) {
+            return List.of();
+        }
+        double usually = name.isEmpty() ? usualEach(phase) : usualNamed(phase, name);
+        return List.of(perCall(word, sum(phase, name), usually));
+    }
+
+    /** Returns the number and duration of operations as one line. */
+    static String perCall(String word, Sum sum, double usualEachNanos) {
+        return String.format(
+                Locale.ROOT,
+                "%-8s %.1f a call, %.1f ms each%s",
+                word,
+                sum.count(),
+                sum.eachNanos() / 1e6,
+                usualEachNanos < 0 ? "" : String.format(Locale.ROOT, ", usually %.1f ms", usualEachNanos / 1e6));
+    }
+
+    /** Returns the operations with this name; if none was recorded with this name, all operations of this kind. */
+    Sum sum(Phase phase, String name) {
+        Sum named = of(phase, name);
+        return named.count() > 0 ? named : of(phase, "");
+    }
+
     /** Returns the usual time of the operation with this name; -1 if the operation is new or not known. */
     double usualNamed(Phase phase, String name) {
         return usual.figure(each(phase, name));
@@ -130,7 +173,7 @@ final class Operations {
         Map<String, Integer> calls = new HashMap<>();
         for (EndedCall call : good) {
             calls.merge(call.method(), 1, Integer::sum);
-            for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+            for (Phase phase : COUNTED) {
                 sums.computeIfAbsent(count(phase, call.method()), name -> new long[2])[0] +=
                         call.ledger().count(phase);
             }
@@ -141,7 +184,7 @@ final class Operations {
             }
         }
         calls.forEach((method, count) -> {
-            for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+            for (Phase phase : COUNTED) {
                 long[] sum = sums.remove(count(phase, method));
                 usual.learn(count(phase, method), sum == null ? 0 : (double) sum[0] / count);
             }

@@ -32,8 +32,13 @@ record Part(Kind kind, String name) {
         SOCKET(false),
         /** The lookup of a host name. The part is named after the stack frame that looks up the name. */
         RESOLVER(false),
-        /** The loading or initialization of a class. */
+        /** The loading of a class. */
         CLASS_LOADING(false),
+        /**
+         * The initialization of a class by this thread, or the wait until another thread has initialized the class. The
+         * part is named after the class.
+         */
+        CLASS_INITIALIZATION(false),
         /** Native code that uses no processor time. */
         NATIVE(false),
         /** The wait for a connection from a pool. */

@@ -30,6 +30,8 @@ final class PoolText {
      */
     private static final String COMMON_POOL = "common-pool";
 
+    private static final String COMMON_THREADS = "ForkJoinPool.commonPool";
+
     private final Evidence evidence;
     private final Excess excess;
     private final Remedy remedy;
@@ -66,12 +68,16 @@ final class PoolText {
                         Change.of(Where.CODE, "close the connection in " + place + "; no size of " + name + " helps"),
                         verdict.facts());
             case HELD_BY_OTHERS ->
+                new Told("HELD BY OTHERS", verdict.name(), Change.of(Where.CODE, others(verdict)), verdict.facts());
+            case CHECKING ->
                 new Told(
-                        "HELD BY OTHERS",
+                        "CONNECTIONS CHECKED SLOWLY",
                         verdict.name(),
                         Change.of(
-                                Where.CODE,
-                                "give the connection back sooner in " + place + ", or a pool of its own for it"),
+                                Where.PEER,
+                                "connections of " + name + " are free, but borrowing one takes long: the check of a"
+                                        + " connection before it is lent (test on borrow, validation query), or the"
+                                        + " network; check idle connections in the background. No size helps"),
                         verdict.facts());
             case OPENING ->
                 new Told(
@@ -92,6 +98,27 @@ final class PoolText {
                         Change.of(Where.UNKNOWN, "no size: the pool has room; look at the next cause"),
                         verdict.facts());
         };
+    }
+
+    /** Returns the advice for connections that are held outside of calls. */
+    private static String others(PoolVerdict verdict) {
+        PoolVerdict.User user = verdict.user();
+        String place = verdict.place() == null ? "the code that takes them" : verdict.place();
+        if (user == null) {
+            return "give the connection back sooner in " + place + ", or a pool of its own for it";
+        }
+        String by = place + " (thread " + user.threads() + "*)";
+        if (user.operation() != null && StoreText.isBlocking(user.operation())) {
+            return "a client with connections of its own for the blocking command " + user.operation() + " in " + by
+                    + ": it keeps a connection of \"" + verdict.name() + "\" while it waits; no size helps for long";
+        }
+        return "give the connection back sooner in " + by + ", or a pool of its own for it"
+                + (user.operation() == null ? "" : ": " + user.operation());
+    }
+
+    /** Returns the name of an executor's pool; differs from the prefix of its threads' names for the common pool. */
+    static String poolOf(String threads) {
+        return threads.equals(COMMON_THREADS) ? COMMON_POOL : threads;
     }
 
     /** Returns the code that takes connections from the pool, as far as samples show this code. */
@@ -147,17 +174,29 @@ final class PoolText {
         } else if (change == null && size >= 0) {
             change = Change.of(
                     Where.CODE,
-                    "more connections in \"" + verdict.name()
+                    (threads ? "more threads in \"" : "more connections in \"") + verdict.name()
                             + "\", or fewer uses a call; no size is given, because the"
                             + " replay of these calls does not confirm one");
         } else if (change == null) {
             String longest = longestWithout(part, account);
             change = Change.of(
                     Where.CODE,
-                    "no size of \"" + verdict.name() + "\" meets the target: a call needs " + CauseText.millis(rest)
-                            + " ms without any wait" + (longest == null ? "" : ", most of it in " + longest));
+                    room > 0 && pool.setting(use).isPresent()
+                            ? "hold " + verdict.resource() + " for less time: " + use(verdict)
+                                    + " is more than any size allows"
+                            : "no size of \"" + verdict.name() + "\" meets the target: a call needs "
+                                    + Times.millis(rest) + " ms without any wait"
+                                    + (longest == null ? "" : ", most of it in " + longest));
         }
         return new Told(threads ? "EXECUTOR TOO SMALL" : "POOL TOO SMALL", verdict.name(), change, verdict.facts());
+    }
+
+    private String use(PoolVerdict verdict) {
+        return String.format(
+                Locale.ROOT,
+                "%.0f/s x %s ms",
+                verdict.pool().since().taken() / evidence.seconds(),
+                Times.millis(Math.max(0, verdict.pool().holdNanos())));
     }
 
     private static Change moreThreads(PoolSnapshot pool, int threads) {
@@ -262,8 +301,7 @@ final class PoolText {
      * Orders.export}; an empty string if there are no samples.
      */
     private String mostly(String pool) {
-        TaskWatch.Executor tasks =
-                evidence.tasks().executor(pool.equals(COMMON_POOL) ? "ForkJoinPool.commonPool" : pool);
+        TaskWatch.Executor tasks = evidence.tasks().executor(pool.equals(COMMON_POOL) ? COMMON_THREADS : pool);
         return tasks == null || tasks.parts.isEmpty()
                 ? ""
                 : ", mostly in " + tasks.parts.longestFirst().get(0).name();
@@ -331,7 +369,7 @@ final class PoolText {
                     "all threads of " + name + " are busy" + mostly(pool.name())
                             + ": no tasks that wait there, or an executor of their own for them");
         }
-        String tasks = "the tasks of " + name + " take " + CauseText.millis(hold) + " ms each" + mostly(pool.name());
+        String tasks = "the tasks of " + name + " take " + Times.millis(hold) + " ms each" + mostly(pool.name());
         if (hold > evidence.targetNanos()) {
             return Change.of(Where.CODE, tasks + "; no number of threads meets the target");
         }

@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.Holders.Holder;
@@ -18,14 +19,33 @@ import tern.rpc.pool.PoolSnapshot;
  *
  * @param reason the first reason that applies
  * @param place the code that holds the connections; null if unknown
+ * @param user the thread and the last operation on the connection that is held longest; null if unknown
  * @param facts the evidence, one fact per short line
  */
-record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<String> facts) {
+record PoolVerdict(
+        PoolLook pool,
+        Reason reason,
+        @Nullable String place,
+        @Nullable User user,
+        List<String> facts) {
+
+    /**
+     * The user of a connection.
+     *
+     * @param threads the name of its thread without numbers at the end
+     * @param operation the last statement or command on the connection; null if unknown
+     */
+    record User(String threads, @Nullable String operation) {}
+
+    private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
     /** If a larger share of a pool is busy, waits are expected. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
+
+    /** Larger sizes are never advised. */
+    private static final int MAX_SIZE = 2_000;
 
     /** If a smaller share of a pool is busy, the pool's size is not the reason for waits. */
     private static final double UNUSED = 0.1;
@@ -49,6 +69,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         HELD_BY_OTHERS,
         /** No connection is idle, and new connections cannot be opened fast enough. */
         OPENING,
+        /** Connections are idle, but the pool hands them out slowly, for example because it checks them first. */
+        CHECKING,
         /** Calls hold connections longer than usual. */
         SLOW_TO_USE,
         /**
@@ -90,21 +112,24 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         if (explains(others.size(), needed, size)) {
             return held(pool, Reason.HELD_BY_OTHERS, others, now, facts);
         }
+        List<Holder> outside = outside(pool);
+        if ((waits || waitsMuch) && outside.size() >= HALF * size && snapshot.active() >= FULL * size) {
+            return held(pool, Reason.HELD_BY_OTHERS, outside, now, facts);
+        }
         boolean lends = snapshot.kind() != PoolKind.EXECUTOR && snapshot.kind() != PoolKind.WORKERS;
-        if (lends
-                && pool.holders().isEmpty()
-                && waits
-                && snapshot.active() >= size
-                && needed >= 0
-                && needed < HALF * size) {
+        boolean unknown = snapshot.kind() != PoolKind.JDBC || pool.holders().isEmpty();
+        if (lends && unknown && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
             facts.add(String.format(
                     Locale.ROOT, "proof    %d are out although use explains %.1f", snapshot.active(), needed));
-            return new PoolVerdict(pool, Reason.LEAKED, null, facts);
+            return new PoolVerdict(pool, Reason.LEAKED, null, null, facts);
         }
-        boolean opens = snapshot.active() < size && snapshot.idle() == 0 && waits;
+        boolean opens = lends && snapshot.active() < size && snapshot.idle() == 0 && waits;
         boolean waitsUnused = waitsMuch && needed >= 0 && needed < UNUSED * size;
         if (opens || (lends && waitsUnused && snapshot.active() + snapshot.idle() < size)) {
-            return new PoolVerdict(pool, Reason.OPENING, null, facts);
+            return new PoolVerdict(pool, Reason.OPENING, null, null, facts);
+        }
+        if (lends && waitsUnused && snapshot.idle() > 0 && pool.since().refused() <= 0) {
+            return new PoolVerdict(pool, Reason.CHECKING, null, null, facts);
         }
         double usual = pool.usualHoldNanos() / 1e9;
         boolean slower = usual > 0 && hold > USUAL_FACTOR * usual && takings * usual <= FULL * size;
@@ -112,19 +137,19 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
             facts.add(String.format(Locale.ROOT, "held     %.1f ms each, usually %.1f ms", hold * 1e3, usual * 1e3));
         }
         if (slower || lateWithoutWaits || explains(calls.size(), needed, size)) {
-            return new PoolVerdict(pool, Reason.SLOW_TO_USE, null, facts);
+            return new PoolVerdict(pool, Reason.SLOW_TO_USE, null, null, facts);
         }
         if (waits && snapshot.fair() && snapshot.kind() == PoolKind.JDBC && needed >= 0 && needed <= FULL * size) {
-            return new PoolVerdict(pool, Reason.FAIR, null, facts);
+            return new PoolVerdict(pool, Reason.FAIR, null, null, facts);
         }
         // A few connections that are held for a long time make all other calls wait, although these connections are
         // idle most of the time.
         if (needed > FULL * size
                 || (waitsMuch && needed >= 0)
                 || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
-            return new PoolVerdict(pool, Reason.TOO_SMALL, null, facts);
+            return new PoolVerdict(pool, Reason.TOO_SMALL, null, null, facts);
         }
-        return new PoolVerdict(pool, Reason.UNKNOWN, null, facts);
+        return new PoolVerdict(pool, Reason.UNKNOWN, null, null, facts);
     }
 
     /**
@@ -152,12 +177,18 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         }
     }
 
+    /** Returns the holders that serve no call and still use their connections. */
+    private static List<Holder> outside(PoolLook pool) {
+        return pool.holders().stream()
+                .filter(holder -> !holder.call().isOpen() && !holder.isAbandoned())
+                .toList();
+    }
+
     private static PoolVerdict held(PoolLook pool, Reason reason, List<Holder> holders, long now, List<String> facts) {
         Map<String, Integer> places = new TreeMap<>();
         long oldest = 0;
-        String statement = null;
         boolean executing = false;
-        String thread = null;
+        User user = null;
         for (Holder holder : holders) {
             StackTraceElement taken = holder.place();
             if (taken != null) {
@@ -165,9 +196,8 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
             }
             if (now - holder.sinceNanos() > oldest) {
                 oldest = now - holder.sinceNanos();
-                statement = holder.statement();
                 executing = holder.isExecuting();
-                thread = holder.thread().getName();
+                user = new User(NUMBERS.matcher(holder.thread().getName()).replaceFirst(""), holder.statement());
             }
         }
         String place = places.entrySet().stream()
@@ -185,16 +215,16 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
                 holders.size(),
                 pool.now().effectiveMax(),
                 oldest / 1e9,
-                thread == null ? "" : ", thread " + thread));
+                user == null ? "" : ", thread " + user.threads + "*"));
         all.add(
                 reason == Reason.LEAKED
                         ? "proof    the calls that took them have ended"
                         : executing ? "proof    a statement runs on it" : "proof    no statement runs on it");
-        if (statement != null) {
-            all.add("last     " + statement);
+        if (user != null && user.operation != null) {
+            all.add("last     " + user.operation);
         }
         all.addAll(facts);
-        return new PoolVerdict(pool, reason, place, all);
+        return new PoolVerdict(pool, reason, place, user, all);
     }
 
     /**
@@ -231,9 +261,9 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         int max = (int) pool.now()
                 .setting(PoolSetting.Use.MAX)
                 .map(setting -> setting.accepted().nearest(Integer.MAX_VALUE))
-                .orElse(-1L)
+                .orElse(pool.now().kind() == PoolKind.EXECUTOR ? (long) MAX_SIZE : -1L)
                 .longValue();
-        return QueueModel.placesFor(busy, hold, limitNanos, Math.min(max, 2_000));
+        return QueueModel.placesFor(busy, hold, limitNanos, Math.min(max, MAX_SIZE));
     }
 
     String name() {
@@ -242,12 +272,25 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
 
     /** Returns the verdict that threads outside of calls use the connections, because the calls themselves are not slower. */
     PoolVerdict heldByOthers() {
-        return new PoolVerdict(pool, Reason.HELD_BY_OTHERS, "threads that serve no call", facts);
+        List<Holder> outside = outside(pool);
+        return outside.isEmpty()
+                ? new PoolVerdict(pool, Reason.HELD_BY_OTHERS, "threads that serve no call", null, facts)
+                : held(pool, Reason.HELD_BY_OTHERS, outside, System.nanoTime(), facts);
     }
 
     /** Returns whether connections were not returned, or are held outside of calls. */
     boolean isHeld() {
         return reason == Reason.LEAKED || reason == Reason.HELD_BY_OTHERS;
+    }
+
+    /** Returns the words for one resource of the pool, such as {@code a thread of "mail"}. */
+    String resource() {
+        return switch (pool.now().kind()) {
+            case WORKERS -> "a worker";
+            case EXECUTOR -> "a thread of \"" + name() + "\"";
+            case LOGGING -> "room in \"" + name() + "\"";
+            case JDBC, REDIS, HTTP -> "a connection of \"" + name() + "\"";
+        };
     }
 
     boolean isDatabase() {

@@ -2,14 +2,16 @@ package tern.rpc.diagnosis;
 
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The summary of a flight recording.
  *
  * @param at the beginning of the recording
+ * @param miss the beginning of the miss during which the recording was started; null if there was no miss
  * @param lines the largest entries; the first word of each line names its subject
  */
-public record Recorded(Instant at, long seconds, List<String> lines) {
+public record Recorded(Instant at, @Nullable Instant miss, long seconds, List<String> lines) {
 
     public Recorded {
         lines = List.copyOf(lines);

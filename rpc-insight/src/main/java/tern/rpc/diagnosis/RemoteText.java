@@ -33,7 +33,7 @@ final class RemoteText {
         boolean called = part.name().startsWith(StackReader.CALLED);
         Set<String> all = operations.allSlower(Kind.HTTP);
         List<String> facts = new ArrayList<>();
-        facts.add(StoreText.perCall("http", sum(Phase.HTTP, part), operations.usualEach(Phase.HTTP, part.name())));
+        facts.addAll(operations.figures("http", Phase.HTTP, part.name()));
         facts.addAll(network());
         if (part.name().isEmpty() && !all.isEmpty()) {
             return new Told(
@@ -46,7 +46,7 @@ final class RemoteText {
                     facts);
         }
         String host = part.name().isEmpty() ? "HTTP peers" : part.name();
-        Operations.Sum sum = sum(Phase.HTTP, part);
+        Operations.Sum sum = operations.sum(Phase.HTTP, part.name());
         if (sum.count() >= Operations.MANY && sum.eachNanos() < evidence.targetNanos() / 4.0) {
             return new Told(
                     "MANY HTTP CALLS",
@@ -56,7 +56,7 @@ final class RemoteText {
                             "one request in place of " + Math.round(sum.count())
                                     + " a call (a batch, a cache, or side by side)"
                                     + StoreText.at(operations.placeOf(Phase.HTTP, part.name())) + ": " + host
-                                    + "; the peer itself answers in " + CauseText.millis(sum.eachNanos()) + " ms"),
+                                    + "; the peer itself answers in " + Times.millis(sum.eachNanos()) + " ms"),
                     facts);
         }
         if (Operations.isFailing(host)) {
@@ -84,7 +84,7 @@ final class RemoteText {
     Told rpc(Part part) {
         String service = part.name().isEmpty() ? "another service" : part.name();
         List<String> facts = new ArrayList<>();
-        facts.add(StoreText.perCall("took", sum(Phase.RPC, part), operations.usualEach(Phase.RPC, part.name())));
+        facts.addAll(operations.figures("took", Phase.RPC, part.name()));
         String only = endpoints(service);
         if (only != null) {
             facts.add(only);
@@ -109,11 +109,6 @@ final class RemoteText {
                                 + "; meanwhile set a slow endpoint aside"
                                 + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
                 facts);
-    }
-
-    private Operations.Sum sum(Phase phase, Part part) {
-        Operations.Sum named = operations.of(phase, part.name());
-        return named.count() > 0 ? named : operations.of(phase, "");
     }
 
     /**
@@ -157,7 +152,8 @@ final class RemoteText {
         int end = part.name().lastIndexOf(": ");
         String peer = end < 0 ? part.name() : part.name().substring(0, end);
         String failure = end < 0 ? "" : part.name().substring(end + 2);
-        return new Told("PEER FAILS", part.name(), Change.of(Where.PEER, failing(peer, failure)), facts(part));
+        return new Told(
+                "PEER FAILS", part.name(), Change.of(Where.PEER, FailureText.ofPeer(peer, failure)), facts(part));
     }
 
     private List<String> facts(Part part) {
@@ -165,33 +161,5 @@ final class RemoteText {
                 .filter(counted -> part.equals(FailurePart.of(counted.call())))
                 .count();
         return List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
-    }
-
-    /** Returns the address from a name such as {@code GET stock:8080/levels}. */
-    private static String address(String peer) {
-        String address = peer.substring(peer.lastIndexOf(' ') + 1);
-        int path = address.indexOf('/', address.indexOf(':') + 1);
-        return path < 0 ? address : address.substring(0, path);
-    }
-
-    private static String failing(String peer, String failure) {
-        return switch (failure) {
-            case "Connection refused" ->
-                "start the process at " + address(peer) + ", where connections are refused, or correct the address";
-            case "Connection reset",
-                    "Broken pipe",
-                    "NoHttpResponseException",
-                    "ClosedChannelException",
-                    "SocketException" ->
-                "see why " + peer + " closes connections: its log, its limits, a proxy in between";
-            case "No route to host", "Network is unreachable" -> "mend the route to " + peer;
-            case "name cannot be resolved" -> "correct the name of " + peer + ", or the resolver of this machine";
-            case "connections are not accepted in time" ->
-                "see why " + peer + " does not accept connections: down, behind a firewall, or its queue is full;"
-                        + " meanwhile a shorter connect timeout";
-            case "Cannot assign requested address" ->
-                "reuse connections to " + peer + ": this machine has no free local port for more";
-            default -> "see the log of " + peer + ": it fails with " + failure;
-        };
     }
 }

@@ -10,11 +10,13 @@ import tern.rpc.Phase;
  * @param phase the phase of the call's ledger
  * @param part the activity of the call's thread
  * @param path the stack frames of the application, the innermost first. If the thread waits for a lock, these are the
- *     frames of the last owner in the chain of lock owners, starting at the frame that holds the lock
+ *     frames of the last owner in the chain of lock owners, starting at the frame that holds the lock. If the thread
+ *     waits for the initialization of a class, these are the frames of the thread that initializes the class
  * @param called the method of a library or of the JDK that the application's innermost frame calls, such as {@code
  *     Matcher.matches}; null if there is none
- * @param doing the application's innermost frame in the last owner of the lock; null if the thread does not wait for a
- *     lock
+ * @param doing the application's innermost frame in the last owner of the lock; for the initialization of a class, the
+ *     application's innermost frame in the waiting thread; null if the thread waits for neither
+ * @param owner the name of the thread that holds the lock or initializes the class; null if the thread waits for neither
  * @param resolving whether the thread looked up a host name
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
  * @param cpuNanos the processor time of the thread so far; -1 if unknown
@@ -27,6 +29,7 @@ record Sample(
         List<StackTraceElement> path,
         @Nullable String called,
         @Nullable StackTraceElement doing,
+        @Nullable String owner,
         boolean resolving,
         @Nullable Phase ownerPhase,
         long cpuNanos,
@@ -51,8 +54,25 @@ record Sample(
                 path.subList(frame, path.size()),
                 called,
                 doing,
+                owner,
                 resolving,
                 ownerPhase,
+                cpuNanos,
+                delayNanos);
+    }
+
+    /** Returns a copy that waits for the same as a later sample of the same call. */
+    Sample waitingAs(Sample later) {
+        return new Sample(
+                atNanos,
+                phase,
+                later.part,
+                later.path,
+                later.called,
+                later.doing,
+                later.owner,
+                resolving,
+                later.ownerPhase,
                 cpuNanos,
                 delayNanos);
     }

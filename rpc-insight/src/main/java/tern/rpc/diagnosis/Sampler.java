@@ -1,10 +1,5 @@
 package tern.rpc.diagnosis;
 
-import java.lang.management.LockInfo;
-import java.lang.management.ManagementFactory;
-import java.lang.management.MonitorInfo;
-import java.lang.management.ThreadInfo;
-import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -20,23 +15,20 @@ import tern.rpc.RunningCall;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks of at most {@value
- * #MAX_FRAMES} frames. The pause before the next sample is at least a hundred times as long as the last sample took.
- * Not thread-safe: only one thread uses it.
+ * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. The pause before the next
+ * sample is at least a hundred times as long as the last sample took. Not thread-safe: only one thread uses it.
  */
 final class Sampler {
 
     private static final int MAX_THREADS = 32;
-    private static final int MAX_FRAMES = 64;
-    private static final int MAX_OWNERS = 4;
     private static final int MAX_CALLS = 2_048;
     private static final int MAX_SAMPLES = 64; // the maximum number of samples per call
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final RunQueue runQueue;
     private final Map<CallLedger, Samples> samples = new IdentityHashMap<>();
     private final TaskWatch tasks = new TaskWatch();
+    private final ClassInitializers initializers = new ClassInitializers();
     private final Random random = new Random(1);
     private long lookNanos; // how long the last sample took, in nanoseconds
 
@@ -47,6 +39,19 @@ final class Sampler {
 
         Samples(String method) {
             this.method = method;
+        }
+
+        /**
+         * Adds a sample. A wait for the initialization of a class is recognized at the second sample, so the first one
+         * gets the same part.
+         */
+        void add(Sample sample) {
+            Sample before = list.isEmpty() ? null : list.get(list.size() - 1);
+            boolean awaits = sample.part().kind() == Part.Kind.CLASS_INITIALIZATION && sample.owner() != null;
+            if (awaits && before != null && before.isComputing()) {
+                list.set(list.size() - 1, before.waitingAs(sample));
+            }
+            list.add(sample);
         }
 
         long last() {
@@ -73,13 +78,11 @@ final class Sampler {
         Map<Long, Phase> phases = new HashMap<>(); // the phases of all running calls, by thread id
         running.forEach(call -> phases.put(call.threadId(), call.phase()));
         boolean waits = false;
+        Map<Long, ThreadLook> awaited = initializers.awaited(looks.values(), now);
         for (RunningCall call : chosen) {
             ThreadLook thread = looks.get(call.threadId());
-            if (thread == null) {
-                thread = virtual(call);
-            }
             if (thread != null) {
-                waits |= add(call, thread, phases, now);
+                waits |= add(call, sample(call, thread, awaited.get(thread.id()), phases, now));
             }
         }
         if (waits) {
@@ -109,78 +112,16 @@ final class Sampler {
         return all.subList(0, MAX_THREADS);
     }
 
-    private Map<Long, ThreadLook> read(List<RunningCall> calls) {
-        return looks(calls.stream().mapToLong(RunningCall::threadId).distinct().toArray());
-    }
-
-    /**
-     * Reads the current stacks of these platform threads, and of the threads that own the locks for which they wait.
-     */
-    static Map<Long, ThreadLook> looks(long[] ids) {
-        Map<Long, ThreadInfo> infos = new HashMap<>();
-        long[] wanted = ids;
-        for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
-            List<Long> owners = new ArrayList<>();
-            // Monitors are read only from lock owners, to find the frames that hold the monitors.
-            boolean monitors = depth > 0;
-            for (ThreadInfo info : THREADS.getThreadInfo(wanted, monitors, false, MAX_FRAMES)) {
-                if (info != null) {
-                    infos.put(info.getThreadId(), info);
-                    long owner = info.getLockOwnerId();
-                    if (owner >= 0 && !infos.containsKey(owner) && !owners.contains(owner)) {
-                        owners.add(owner);
-                    }
-                }
-            }
-            wanted = owners.stream()
-                    .mapToLong(Long::longValue)
-                    .limit(MAX_THREADS)
-                    .toArray();
-        }
-        Map<Long, ThreadLook> looks = new HashMap<>();
-        for (long id : ids) {
-            ThreadInfo info = infos.get(id);
-            if (info != null) {
-                looks.put(id, look(info, infos, MAX_OWNERS, null));
+    private static Map<Long, ThreadLook> read(List<RunningCall> calls) {
+        Map<Long, ThreadLook> looks = ThreadLooks.of(
+                calls.stream().mapToLong(RunningCall::threadId).distinct().toArray());
+        for (RunningCall call : calls) {
+            ThreadLook virtual = looks.containsKey(call.threadId()) ? null : virtual(call);
+            if (virtual != null) {
+                looks.put(call.threadId(), virtual);
             }
         }
         return looks;
-    }
-
-    /** @param held the lock that this thread holds and for which another thread waits; null if no thread waits */
-    private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
-        LockInfo lock = info.getLockInfo();
-        ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());
-        return new ThreadLook(
-                info.getThreadName(),
-                info.getThreadId(),
-                info.getThreadState(),
-                info.getStackTrace(),
-                lock == null ? null : lock.getClassName(),
-                owner == null || owner == info ? null : look(owner, infos, depth - 1, lock),
-                cpuNanos(info.getThreadId()),
-                held == null ? -1 : holdsAt(info, held));
-    }
-
-    /**
-     * Returns the index of the frame that entered this monitor; -1 if the lock is not a monitor or is no longer held.
-     */
-    private static int holdsAt(ThreadInfo owner, LockInfo held) {
-        for (MonitorInfo monitor : owner.getLockedMonitors()) {
-            if (monitor.getIdentityHashCode() == held.getIdentityHashCode()
-                    && monitor.getClassName().equals(held.getClassName())) {
-                return monitor.getLockedStackDepth();
-            }
-        }
-        return -1;
-    }
-
-    private static long cpuNanos(long id) {
-        try {
-            return THREADS.getThreadCpuTime(id);
-        } catch (UnsupportedOperationException e) {
-            return -1;
-        }
     }
 
     /** Reads the stack of a virtual thread. The JVM does not report such a stack by thread id. */
@@ -195,12 +136,39 @@ final class Sampler {
                 : new ThreadLook(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1, -1);
     }
 
+    /** @param initializer the thread that initializes the class for which the call's thread waits; null if it does not */
+    private Sample sample(
+            RunningCall call, ThreadLook thread, @Nullable ThreadLook initializer, Map<Long, Phase> phases, long now) {
+        ThreadLook owner = initializer == null ? StackReader.lastOwner(thread) : initializer;
+        String initialized = initializer == null ? null : StackReader.initialized(initializer);
+        return new Sample(
+                now,
+                call.phase(),
+                initialized == null ? StackReader.read(thread) : new Part(Part.Kind.CLASS_INITIALIZATION, initialized),
+                path(thread, initializer, owner),
+                StackReader.called(initializer == null ? thread : initializer),
+                owner == null ? null : StackReader.first(initializer == null ? owner : thread),
+                owner == null ? null : owner.name(),
+                StackReader.isResolver(thread),
+                owner == null ? null : phases.get(owner.id()),
+                thread.cpuNanos(),
+                runQueue.of(call.ledger().thread()).delayNanos());
+    }
+
+    private static List<StackTraceElement> path(
+            ThreadLook thread, @Nullable ThreadLook initializer, @Nullable ThreadLook owner) {
+        if (initializer != null) {
+            return StackReader.path(initializer);
+        }
+        return owner == null ? StackReader.path(thread) : StackReader.holderPath(thread);
+    }
+
     /**
      * Adds a sample to the call's samples.
      *
      * @return whether the call waits for another thread's result
      */
-    private boolean add(RunningCall call, ThreadLook thread, Map<Long, Phase> phases, long now) {
+    private boolean add(RunningCall call, Sample sample) {
         Samples known = samples.get(call.ledger());
         if (known == null) {
             if (samples.size() >= MAX_CALLS) {
@@ -209,22 +177,10 @@ final class Sampler {
             known = new Samples(call.method());
             samples.put(call.ledger(), known);
         }
-        Part part = StackReader.read(thread);
-        ThreadLook owner = StackReader.lastOwner(thread);
         if (known.list.size() < MAX_SAMPLES) {
-            known.list.add(new Sample(
-                    now,
-                    call.phase(),
-                    part,
-                    owner == null ? StackReader.path(thread) : StackReader.holderPath(thread),
-                    StackReader.called(thread),
-                    owner == null ? null : StackReader.first(owner),
-                    StackReader.isResolver(thread),
-                    owner == null ? null : phases.get(owner.id()),
-                    thread.cpuNanos(),
-                    runQueue.of(call.ledger().thread()).delayNanos()));
+            known.add(sample);
         }
-        return call.phase() == Phase.OWN && part.kind() == Part.Kind.RESULT;
+        return call.phase() == Phase.OWN && sample.part().kind() == Part.Kind.RESULT;
     }
 
     private void forget(long now) {
@@ -244,5 +200,6 @@ final class Sampler {
     void clear() {
         samples.clear();
         tasks.clear();
+        initializers.clear();
     }
 }

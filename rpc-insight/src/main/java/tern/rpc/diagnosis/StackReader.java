@@ -48,6 +48,12 @@ final class StackReader {
 
     private static final List<Library> LIBRARIES = List.of(
             new Library("jdk.internal.net.http.", Kind.HTTP),
+            new Library("org.springframework.http.client.", Kind.HTTP),
+            new Library("org.springframework.web.client.", Kind.HTTP),
+            new Library("org.elasticsearch.client.", Kind.HTTP),
+            new Library("co.elastic.clients.", Kind.HTTP),
+            new Library("com.amazonaws.", Kind.HTTP),
+            new Library("software.amazon.awssdk.", Kind.HTTP),
             new Library("sun.net.www.protocol.http", Kind.HTTP),
             new Library("okhttp3.", Kind.HTTP),
             new Library("org.apache.http.", Kind.HTTP),
@@ -58,6 +64,8 @@ final class StackReader {
             new Library("org.redisson.", Kind.REDIS),
             new Library("io.grpc.stub.ClientCalls", Kind.RPC),
             new Library("org.apache.dubbo.", Kind.RPC),
+            new Library("tern.rpc.client.", Kind.RPC),
+            new Library("tern.rpc.transport.PendingCall", Kind.RPC),
             new Library("org.apache.thrift.", Kind.RPC),
             new Library("com.mongodb.", Kind.SQL),
             new Library("com.datastax.", Kind.SQL),
@@ -66,7 +74,15 @@ final class StackReader {
             new Library("org.mariadb.", Kind.SQL),
             new Library("org.postgresql.", Kind.SQL),
             new Library("oracle.jdbc.", Kind.SQL),
-            new Library("com.microsoft.sqlserver.", Kind.SQL));
+            new Library("com.microsoft.sqlserver.", Kind.SQL),
+            new Library("org.apache.kafka.", Kind.SOCKET),
+            new Library("org.apache.rocketmq.", Kind.SOCKET),
+            new Library("com.rabbitmq.", Kind.SOCKET),
+            new Library("org.apache.zookeeper.", Kind.SOCKET),
+            new Library("com.hazelcast.", Kind.SOCKET),
+            new Library("com.sun.jndi.ldap.", Kind.SOCKET),
+            new Library("com.sun.mail.", Kind.SOCKET),
+            new Library("org.eclipse.angus.mail.", Kind.SOCKET));
 
     /**
      * The name prefix of an operation that the ledger does not record. The code that calls the operation follows the
@@ -74,19 +90,24 @@ final class StackReader {
      */
     static final String CALLED = "called in ";
 
+    private static final String INITIALIZER = "<clinit>";
     private static final int MAX_PATH = 12;
 
     private StackReader() {}
 
     /** Returns what the thread does. A thread that does not wait is considered to be computing. */
     static Part read(ThreadLook thread) {
+        String initialized = initialized(thread);
+        if (initialized != null) {
+            return new Part(Kind.CLASS_INITIALIZATION, initialized);
+        }
         String at = place(thread);
         if (thread.state() == Thread.State.BLOCKED) {
             return new Part(Kind.LOCK, lock(thread, "monitor of " + simple(thread.lock()), at));
         }
         Kind library = library(thread);
         if (library != null && !thread.computes() && !isResolver(thread)) {
-            return new Part(library, CALLED + at);
+            return new Part(library, library == Kind.SOCKET ? at : CALLED + at);
         }
         if (parksForATime(thread)) {
             return new Part(Kind.SLEEP, at);
@@ -97,7 +118,7 @@ final class StackReader {
             }
         }
         if (thread.state() == Thread.State.RUNNABLE) {
-            return new Part(isClassInitialization(thread) ? Kind.CLASS_LOADING : Kind.COMPUTING, at);
+            return new Part(Kind.COMPUTING, at);
         }
         if (thread.owner() != null) {
             return new Part(Kind.LOCK, lock(thread, simple(thread.lock()), at));
@@ -180,6 +201,20 @@ final class StackReader {
         return null;
     }
 
+    /** Whether the application's innermost frame calls the JDK directly, so no library waits in between. */
+    static boolean waitsByItself(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (ApplicationCode.owns(type)) {
+                return true;
+            }
+            if (!ThreadLook.isPlatform(type) && !isHidden(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
     /**
      * Whether a frame between the application and a library carries no information, such as a frame of a proxy, a
      * lambda form or reflection.
@@ -201,18 +236,6 @@ final class StackReader {
         }
         boolean waits = thread.state() != Thread.State.RUNNABLE || thread.isInNative();
         return waits || known.kind == Kind.CLASS_LOADING ? new Part(known.kind, at) : new Part(Kind.COMPUTING, at);
-    }
-
-    private static boolean isClassInitialization(ThreadLook thread) {
-        for (StackTraceElement frame : thread.frames()) {
-            if (frame.getMethodName().equals("<clinit>")) {
-                return true;
-            }
-            if (!ThreadLook.isPlatform(frame.getClassName())) {
-                return false;
-            }
-        }
-        return false;
     }
 
     /**
@@ -304,6 +327,20 @@ final class StackReader {
             }
         }
         return thread.frames().length == 0 ? "thread " + thread.name() : ApplicationCode.method(thread.frames()[0]);
+    }
+
+    /**
+     * Returns the simple name of the application's class that this thread initializes; null if it initializes none. If
+     * one initializer runs another one, this is the outer class, because other threads wait for it.
+     */
+    static @Nullable String initialized(ThreadLook thread) {
+        String outermost = null;
+        for (StackTraceElement frame : thread.frames()) {
+            if (frame.getMethodName().equals(INITIALIZER) && ApplicationCode.owns(frame.getClassName())) {
+                outermost = frame.getClassName();
+            }
+        }
+        return outermost == null ? null : simple(outermost);
     }
 
     private static String simple(@Nullable String type) {

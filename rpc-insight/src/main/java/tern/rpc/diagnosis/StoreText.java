@@ -23,7 +23,7 @@ final class StoreText {
      * An operation's result is considered large if the thread computes in at least this share of the operation's
      * samples.
      */
-    private static final double READS = 0.5;
+    static final double READS = 0.5;
 
     /**
      * A transaction is suspected of holding a row lock if it has run no statement for at least this share of the
@@ -42,6 +42,27 @@ final class StoreText {
      * loop and back, and both steps then wait for a processor.
      */
     private static final double CROWDED = 0.65;
+
+    /**
+     * Commands that keep their connection while they wait for data. Spring Data's method names are the names of its
+     * commands.
+     */
+    private static final Set<String> BLOCKING = Set.of(
+            "BLPOP",
+            "BRPOP",
+            "BLMOVE",
+            "BLMPOP",
+            "BRPOPLPUSH",
+            "BZPOPMIN",
+            "BZPOPMAX",
+            "BZMPOP",
+            "XREAD",
+            "XREADGROUP",
+            "WAIT",
+            "SUBSCRIBE",
+            "PSUBSCRIBE",
+            "SSUBSCRIBE",
+            "MONITOR");
 
     /** Commands of Redis whose time grows with the data or with the script. Redis executes one command at a time. */
     private static final Set<String> STOPPING =
@@ -62,17 +83,6 @@ final class StoreText {
         this.pools = pools;
     }
 
-    /** Returns the number and duration of operations as one line. */
-    static String perCall(String word, Operations.Sum sum, double usualEachNanos) {
-        return String.format(
-                Locale.ROOT,
-                "%-8s %.1f a call, %.1f ms each%s",
-                word,
-                sum.count(),
-                sum.eachNanos() / 1e6,
-                usualEachNanos < 0 ? "" : String.format(Locale.ROOT, ", usually %.1f ms", usualEachNanos / 1e6));
-    }
-
     private boolean isMany(Operations.Sum sum) {
         return sum.count() >= Operations.MANY && sum.eachNanos() < evidence.targetNanos() / 4.0;
     }
@@ -85,17 +95,12 @@ final class StoreText {
         return names.isEmpty() ? otherwise : names;
     }
 
-    private Operations.Sum sum(Phase phase, Part part) {
-        Operations.Sum named = operations.of(phase, part.name());
-        return named.count() > 0 ? named : operations.of(phase, "");
-    }
-
     Told statement(Part part) {
-        Operations.Sum sum = sum(Phase.SQL, part);
+        Operations.Sum sum = operations.sum(Phase.SQL, part.name());
         String text = name(part, "statements");
         String place = operations.placeOf(Phase.SQL, part.name());
         List<String> facts = new ArrayList<>();
-        facts.add(perCall("sql", sum, operations.usualEach(Phase.SQL, part.name())));
+        facts.addAll(operations.figures("sql", Phase.SQL, part.name()));
         if (place != null) {
             facts.add("from     " + place);
         }
@@ -265,12 +270,17 @@ final class StoreText {
         return STOPPING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
     }
 
+    /** Returns whether the command with this name may wait for data. */
+    static boolean isBlocking(String command) {
+        return BLOCKING.contains(command.split(" ", 2)[0].toUpperCase(Locale.ROOT));
+    }
+
     Told command(Part part) {
-        Operations.Sum sum = sum(Phase.REDIS, part);
+        Operations.Sum sum = operations.sum(Phase.REDIS, part.name());
         String name = name(part, "Redis commands");
         String place = operations.placeOf(Phase.REDIS, part.name());
         List<String> facts = new ArrayList<>();
-        facts.add(perCall("redis", sum, operations.usualEach(Phase.REDIS, part.name())));
+        facts.addAll(operations.figures("redis", Phase.REDIS, part.name()));
         if (place != null) {
             facts.add("from     " + place);
         }
@@ -344,8 +354,7 @@ final class StoreText {
         if (verb.equals("KEYS")) {
             return "SCAN in place of KEYS, which stops the server";
         }
-        if (Set.of("BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX", "XREAD", "WAIT")
-                .contains(verb)) {
+        if (isBlocking(name)) {
             return "no blocking command within a call, or a shorter timeout";
         }
         if (excess.samples.computingIn(Phase.REDIS) >= READS) {

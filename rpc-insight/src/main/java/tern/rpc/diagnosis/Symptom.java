@@ -11,6 +11,6 @@ record Symptom(Part waitedFor, String text, double nanos) {
 
     /** Returns the line of the diagnosis. */
     String line() {
-        return text + ": " + CauseText.millis(nanos) + " ms";
+        return text + ": " + Times.millis(nanos) + " ms";
     }
 }

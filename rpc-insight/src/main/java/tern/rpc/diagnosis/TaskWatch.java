@@ -50,6 +50,10 @@ final class TaskWatch {
         final Map<Part, StackTraceElement> lines = new HashMap<>();
         // for each part, the nearest calling line that belongs to another class
         final Map<Part, StackTraceElement> callers = new HashMap<>();
+        // the samples in which the application's code itself waits for a result, not a library that it called
+        private final Times ownWaits = new Times();
+        // for each part, the method that the application's innermost frame called in the last sample
+        final Map<Part, String> called = new HashMap<>();
         // for each application class, the number of sampled task stacks that contain it
         final Map<String, Integer> classes = new HashMap<>();
         int looks;
@@ -60,10 +64,17 @@ final class TaskWatch {
             return busy >= MIN_BUSY && busy >= FULL * looks;
         }
 
-        /**
-         * The wait in which most of the busy threads were found, if they wait there for the result of another task;
-         * otherwise null.
-         */
+        /** Whether the tasks run code of this line's class. */
+        boolean runs(@Nullable StackTraceElement line) {
+            return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
+        }
+
+        /** Whether most samples of this wait show no library between the application's code and the JDK. */
+        boolean isOwnWait(Part part) {
+            return 2 * ownWaits.of(part) > parts.of(part);
+        }
+
+        /** The wait for a result in which most of the busy threads were found; null if there is none. */
         @Nullable
         Part waiting() {
             for (Part part : parts.longestFirst()) {
@@ -74,6 +85,7 @@ final class TaskWatch {
 
         private void halve() {
             parts.scale(0.5);
+            ownWaits.scale(0.5);
             classes.replaceAll((name, samples) -> samples / 2);
             looks /= 2;
             busy /= 2;
@@ -82,6 +94,11 @@ final class TaskWatch {
         private void add(ThreadLook thread, List<StackTraceElement> path) {
             Part part = StackReader.read(thread);
             parts.add(part, 1);
+            ownWaits.add(part, StackReader.waitsByItself(thread) ? 1 : 0);
+            String method = StackReader.called(thread);
+            if (method != null) {
+                called.put(part, method);
+            }
             lines.putIfAbsent(part, path.get(0));
             path.stream()
                     .filter(frame -> !frame.getClassName().equals(path.get(0).getClassName()))
@@ -116,7 +133,7 @@ final class TaskWatch {
         Collections.shuffle(others, random);
         long[] chosen =
                 others.stream().mapToLong(Long::longValue).limit(MAX_THREADS).toArray();
-        Sampler.looks(chosen).values().forEach(this::add);
+        ThreadLooks.of(chosen).values().forEach(this::add);
     }
 
     private void add(ThreadLook thread) {

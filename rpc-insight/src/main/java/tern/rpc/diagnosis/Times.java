@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 
@@ -73,6 +74,11 @@ final class Times {
                         .thenComparing(part -> part.kind().ordinal())
                         .thenComparing(Part::name))
                 .toList();
+    }
+
+    /** Returns a duration as text in milliseconds. */
+    static String millis(double nanos) {
+        return String.format(Locale.ROOT, nanos < 10e6 ? "%.1f" : "%.0f", nanos / 1e6);
     }
 
     boolean isEmpty() {

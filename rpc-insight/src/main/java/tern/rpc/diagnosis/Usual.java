@@ -83,7 +83,8 @@ final class Usual {
         return methods.computeIfAbsent(call.method(), unknown -> new Method());
     }
 
-    private boolean isOfLateMethod(EndedCall call) {
+    /** Whether the call belongs to a method whose calls are late more often than not. */
+    boolean isOfLateMethod(EndedCall call) {
         Method method = method(call);
         return method.late > method.good;
     }
@@ -172,6 +173,7 @@ final class Usual {
                     SOCKET,
                     RESOLVER,
                     CLASS_LOADING,
+                    CLASS_INITIALIZATION,
                     NATIVE,
                     RUN_QUEUE,
                     UNEXPLAINED -> true;

@@ -503,7 +503,8 @@ class DiagnosticianTest {
 
         Cause first = first(shop.diagnosis());
         assertThat(first.name()).isEqualTo("GET bank:80");
-        assertThat(first.change().text()).endsWith("; not while holding a connection of \"orders\"");
+        assertThat(first.change().text())
+                .startsWith("do not hold a connection of \"orders\" while this operation runs; ask GET bank:80");
         assertThat(shop.diagnosis().text()).contains("calls wait for a connection of \"orders\": 60 ms");
     }
 

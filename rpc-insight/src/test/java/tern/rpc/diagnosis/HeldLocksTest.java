@@ -40,7 +40,7 @@ class HeldLocksTest {
     }
 
     private static ThreadLook look(Thread thread) {
-        ThreadLook look = Sampler.looks(new long[] {thread.getId()}).get(thread.getId());
+        ThreadLook look = ThreadLooks.of(new long[] {thread.getId()}).get(thread.getId());
         assertThat(look).isNotNull();
         return look;
     }

@@ -80,7 +80,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
     public String text() {
         Diagnosis now = diagnostician.diagnosis();
         StringBuilder text = new StringBuilder(now.text()).append(diagnostician.checkedChange());
-        Recorded recorded = diagnostician.recorded();
+        Recorded recorded = diagnostician.recordedNow();
         if (recorded != null) {
             text.append(String.format(Locale.ROOT, "recorded %s for %d s%n", time(recorded.at()), recorded.seconds()));
             recorded.lines().forEach(line -> text.append("  ").append(line).append('\n'));

@@ -68,7 +68,13 @@ final class ExecutorSnapshots {
         int max = Math.max(1, pool.getParallelism());
         int active = Math.min(max, pool.getActiveThreadCount());
         return PoolSnapshot.builder(name, PoolKind.EXECUTOR, max)
-                .now(active, max - active, pool.getQueuedSubmissionCount())
+                .now(
+                        active,
+                        max - active,
+                        pool.getQueuedSubmissionCount()
+                                + (int) Math.min(
+                                        Integer.MAX_VALUE / 2,
+                                        pool.getQueuedTaskCount())) // also tasks that tasks submitted
                 .counts(NO_RECORD, NO_RECORD)
                 .build();
     }

@@ -7,6 +7,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.providers.PooledConnectionProvider;
+import tern.rpc.pool.PoolSource;
 import tern.rpc.pool.Sizing;
 
 /** Creates a Jedis client that does not need Spring Data, if {@code rpc.pools.jedis.url} is set. */
@@ -20,7 +21,7 @@ public final class JedisAutoConfiguration {
     UnifiedJedis rpcJedis(RpcPoolsProperties properties, Sizing sizing, SettingOrigins origins, PoolSources sources) {
         WatchedJedis pool = WatchedJedis.open(JedisSettings.of(properties.jedis(), sizing));
         String name = sources.nameFor("jedis");
-        sources.add(name, () -> pool.snapshot(name, origins));
+        sources.add(name, PoolSource.of(() -> pool.snapshot(name, origins), pool.holders()));
         return pool.client();
     }
 }

@@ -14,6 +14,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
 
 /**
  * Measures the connections of the client that Spring Data creates for a single Redis server. Measuring subclasses
@@ -45,7 +46,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
         WatchedConnections connections = WatchedConnections.of(factory, typed(config));
         builder.connectionProvider(connections).commandExecutor(new DefaultCommandExecutor(connections));
         String name = sources.nameFor("jedis");
-        sources.add(name, () -> snapshot(name, connections, configuration));
+        sources.add(name, PoolSource.of(() -> snapshot(name, connections, configuration), connections.holders()));
     }
 
     private static GenericObjectPoolConfig<Connection> typed(GenericObjectPoolConfig<?> config) {

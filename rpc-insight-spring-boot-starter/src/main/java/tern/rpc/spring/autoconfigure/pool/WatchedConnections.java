@@ -1,5 +1,7 @@
 package tern.rpc.spring.autoconfigure.pool;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.pool2.PooledObject;
 import org.apache.commons.pool2.PooledObjectFactory;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
@@ -9,6 +11,7 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
@@ -22,26 +25,37 @@ final class WatchedConnections extends PooledConnectionProvider {
     private final Borrowings borrowings;
     private final LentConnections lent;
 
+    // The connections that threads outside of calls use. The ledgers of calls show the use by calls.
+    private final Map<Connection, Holders.Holder> outside;
+
     private WatchedConnections(
             PooledObjectFactory<Connection> factory,
             GenericObjectPoolConfig<Connection> config,
-            Borrowings borrowings) {
-        super(new Returns(factory, borrowings), config);
+            Borrowings borrowings,
+            Map<Connection, Holders.Holder> outside) {
+        super(new Returns(factory, borrowings, outside), config);
         this.borrowings = borrowings;
+        this.outside = outside;
         this.lent = new LentConnections(getPool());
+        borrowings.holders().size(max());
     }
 
     static WatchedConnections of(PooledObjectFactory<Connection> factory, GenericObjectPoolConfig<Connection> config) {
-        return new WatchedConnections(factory, config, new Borrowings());
+        return new WatchedConnections(factory, config, new Borrowings(), new ConcurrentHashMap<>());
     }
 
     @Override
     public Connection getConnection(CommandArguments command) {
-        return getConnection();
+        return borrow(command);
     }
 
     @Override
     public Connection getConnection() {
+        return borrow(null);
+    }
+
+    /** @param command the command for which the connection is borrowed; null if it is unknown */
+    private Connection borrow(@Nullable CommandArguments command) {
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.REDIS_CONNECTION);
         long askedAt = borrowings.asked();
@@ -53,10 +67,26 @@ final class WatchedConnections extends PooledConnectionProvider {
             if (connection == null) {
                 borrowings.refused(askedAt);
             } else {
-                borrowings.taken(askedAt);
+                long takenAt = borrowings.taken(askedAt);
+                if (!ledger.isOpen()) {
+                    remember(connection, command, takenAt);
+                }
             }
             ledger.leave(outer, POOL);
         }
+    }
+
+    private void remember(Connection connection, @Nullable CommandArguments command, long takenAt) {
+        Holders.Holder holder = borrowings.holders().taken(takenAt);
+        if (command != null) {
+            holder.begins(WatchedJedis.nameOf(command));
+        }
+        outside.put(connection, holder);
+    }
+
+    /** Returns the threads outside of calls that use connections. */
+    Holders holders() {
+        return borrowings.holders();
     }
 
     @Override
@@ -66,9 +96,8 @@ final class WatchedConnections extends PooledConnectionProvider {
     }
 
     PoolSnapshot.Builder snapshot(String name) {
-        int max = getPool().getMaxTotal() < 0 ? Integer.MAX_VALUE : getPool().getMaxTotal();
         return borrowings
-                .into(PoolSnapshot.builder(name, PoolKind.REDIS, max))
+                .into(PoolSnapshot.builder(name, PoolKind.REDIS, max()))
                 .fair(getPool().getFairness())
                 .now(getPool().getNumActive(), getPool().getNumIdle(), borrowings.waiting())
                 .waitLimit(
@@ -77,14 +106,27 @@ final class WatchedConnections extends PooledConnectionProvider {
                                 : getPool().getMaxWaitDuration());
     }
 
+    private int max() {
+        return getPool().getMaxTotal() < 0 ? Integer.MAX_VALUE : getPool().getMaxTotal();
+    }
+
     /** Measures when connections are returned. The pool reports each return, with the time of use, to its factory. */
-    private record Returns(PooledObjectFactory<Connection> factory, Borrowings borrowings)
+    private record Returns(
+            PooledObjectFactory<Connection> factory, Borrowings borrowings, Map<Connection, Holders.Holder> outside)
             implements PooledObjectFactory<Connection> {
 
         @Override
         public void passivateObject(PooledObject<Connection> connection) throws Exception {
             borrowings.returnedAfter(connection.getActiveDuration());
+            forget(connection);
             factory.passivateObject(connection);
+        }
+
+        private void forget(PooledObject<Connection> connection) {
+            Holders.Holder holder = outside.remove(connection.getObject());
+            if (holder != null) {
+                borrowings.holders().returned(holder);
+            }
         }
 
         @Override
@@ -94,6 +136,7 @@ final class WatchedConnections extends PooledConnectionProvider {
 
         @Override
         public void destroyObject(PooledObject<Connection> connection) throws Exception {
+            forget(connection);
             factory.destroyObject(connection);
         }
 

@@ -15,6 +15,7 @@ import redis.clients.jedis.executors.CommandExecutor;
 import redis.clients.jedis.util.JedisURIHelper;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
@@ -73,7 +74,7 @@ final class WatchedJedis implements CommandExecutor {
         }
     }
 
-    private static String nameOf(CommandArguments arguments) {
+    static String nameOf(CommandArguments arguments) {
         String command = new String(arguments.getCommand().getRaw(), StandardCharsets.US_ASCII);
         List<Object> keys = arguments.getKeys();
         Object key = keys.isEmpty() ? null : keys.get(0);
@@ -87,6 +88,10 @@ final class WatchedJedis implements CommandExecutor {
     @Override
     public void close() {
         connections.close();
+    }
+
+    Holders holders() {
+        return connections.holders();
     }
 
     PoolSnapshot snapshot(String name, SettingOrigins origins) {

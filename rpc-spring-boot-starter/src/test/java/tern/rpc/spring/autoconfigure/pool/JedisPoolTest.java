@@ -8,6 +8,7 @@ import static tern.rpc.spring.autoconfigure.pool.PoolApplications.setting;
 import com.github.fppt.jedismock.RedisServer;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -19,6 +20,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -33,7 +35,9 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
 
 /** Tests the tuned Jedis pool, with and without Spring Data. */
 class JedisPoolTest {
@@ -221,6 +225,46 @@ class JedisPoolTest {
                     }
                     assertThat(pool(there, "jedis").refused()).isEqualTo(1);
                     assertThat(pool(there, "jedis").active()).isZero();
+                });
+    }
+
+    private static Holders holders(ApplicationContext application) {
+        return application.getBeanProvider(PoolSource.class).stream()
+                .filter(source -> source.snapshot().name().equals("jedis"))
+                .map(PoolSource::holders)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void blockingCommandsOfThreadsOutsideOfCallsAreKnownWithTheirThreads() {
+        patient()
+                .withPropertyValues("spring.data.redis.jedis.pool.max-active=3")
+                .run(there -> {
+                    StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
+                    Holders holders = holders(there);
+                    List<Thread> waiting = new ArrayList<>();
+                    for (int i = 0; i < 2; i++) {
+                        Thread thread = new Thread(
+                                () -> redis.opsForList().leftPop("housekeeping", Duration.ofSeconds(8)),
+                                "housekeeping-queue-" + i);
+                        waiting.add(thread);
+                        thread.start();
+                    }
+                    while (holders.all().size() < 2) {
+                        Thread.onSpinWait();
+                    }
+
+                    assertThat(holders.all()).allSatisfy(holder -> {
+                        assertThat(holder.statement()).isEqualTo("BLPOP housekeeping");
+                        assertThat(holder.thread().getName()).startsWith("housekeeping-queue-");
+                        assertThat(holder.call().isOpen()).isFalse();
+                    });
+                    redis.opsForList().rightPushAll("housekeeping", "1", "2");
+                    for (Thread thread : waiting) {
+                        thread.join();
+                    }
+                    assertThat(holders.all()).isEmpty();
                 });
     }
 

@@ -1,0 +1,153 @@
+package tern.rpc.diagnosis;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds threads that wait until another thread has initialized a class. To Java, such a thread is runnable: it stands in
+ * the line that uses the class, and uses no processor time. The thread that runs the static initializer is searched
+ * among the sampled threads, and at most once a second among all threads. Not thread-safe: only one thread uses it.
+ */
+final class ClassInitializers {
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final int MAX_THREADS = 256;
+
+    /** A look at many calls reads only some of their threads, so samples of a thread are kept for this time. */
+    private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** A thread that uses less than this share of the time between two samples does not run. */
+    private static final double STANDS = 0.01;
+
+    private final Map<Long, Stand> last = new HashMap<>(); // the last sample of each thread that seemed to run
+    private final Random random = new Random(3);
+    private List<ThreadLook> found = List.of(); // the threads that run static initializers
+    private long searchedNanos; // the time of the last search among all threads; 0 before the first
+
+    /** A sample of a thread that seemed to run. */
+    private record Stand(long atNanos, StackTraceElement frame, long cpuNanos) {
+
+        boolean isSame(Stand later) {
+            return frame.equals(later.frame)
+                    && (cpuNanos < 0 || later.cpuNanos - cpuNanos <= STANDS * (later.atNanos - atNanos));
+        }
+    }
+
+    /**
+     * Returns the threads that run the static initializers for which sampled threads wait, by the id of the waiting
+     * thread.
+     */
+    Map<Long, ThreadLook> awaited(Collection<ThreadLook> sampled, long now) {
+        List<ThreadLook> standing = standing(sampled, now);
+        if (standing.isEmpty()) {
+            return Map.of();
+        }
+        List<ThreadLook> running = running(sampled);
+        if (running.isEmpty() && (searchedNanos == 0 || now - searchedNanos >= PAUSE_NANOS)) {
+            searchedNanos = now;
+            found = running(ThreadLooks.of(chosen()).values());
+        }
+        List<ThreadLook> known = running.isEmpty() ? found : running;
+        Map<Long, ThreadLook> awaited = new HashMap<>();
+        for (ThreadLook thread : standing) {
+            ThreadLook initializer = nearest(thread, known);
+            if (initializer != null) {
+                awaited.put(thread.id(), initializer);
+            }
+        }
+        return awaited;
+    }
+
+    /** Returns the threads that seem to run, but stand in the same line as in their last sample. */
+    private List<ThreadLook> standing(Collection<ThreadLook> sampled, long now) {
+        List<ThreadLook> standing = new ArrayList<>();
+        for (ThreadLook thread : sampled) {
+            if (seemsToRun(thread)) {
+                Stand stand = new Stand(now, thread.frames()[0], thread.cpuNanos());
+                Stand before = last.put(thread.id(), stand);
+                if (before != null && before.isSame(stand)) {
+                    standing.add(thread);
+                }
+            } else {
+                last.remove(thread.id());
+            }
+        }
+        last.values().removeIf(stand -> now - stand.atNanos > KEPT_NANOS);
+        return standing;
+    }
+
+    /**
+     * Whether the thread is in Java code, or in a native method of the JDK that may initialize a class, such as {@code
+     * Class.forName0}.
+     */
+    private static boolean seemsToRun(ThreadLook thread) {
+        Part.Kind kind = StackReader.read(thread).kind();
+        if (thread.state() != Thread.State.RUNNABLE
+                || thread.frames().length == 0
+                || (kind != Part.Kind.COMPUTING && kind != Part.Kind.CLASS_LOADING)) {
+            return false;
+        }
+        String type = thread.frames()[0].getClassName();
+        return !thread.isInNative()
+                || type.startsWith("java.lang.")
+                || type.startsWith("jdk.internal.misc.")
+                || type.startsWith("jdk.internal.reflect.");
+    }
+
+    private static List<ThreadLook> running(Collection<ThreadLook> threads) {
+        return threads.stream()
+                .filter(thread -> StackReader.initialized(thread) != null)
+                .toList();
+    }
+
+    /**
+     * Returns the initializer whose class has the longest common prefix of names with the waiting code, because no
+     * method of the JVM tells for which class a thread waits.
+     */
+    private static @Nullable ThreadLook nearest(ThreadLook waiting, List<ThreadLook> initializers) {
+        StackTraceElement line = StackReader.first(waiting);
+        ThreadLook best = null;
+        int longest = -1;
+        for (ThreadLook initializer : initializers) {
+            StackTraceElement own = StackReader.first(initializer);
+            int common = line == null || own == null ? 0 : common(line.getClassName(), own.getClassName());
+            if (initializer.id() != waiting.id() && common > longest) {
+                longest = common;
+                best = initializer;
+            }
+        }
+        return best;
+    }
+
+    private static int common(String one, String other) {
+        int length = 0;
+        while (length < Math.min(one.length(), other.length()) && one.charAt(length) == other.charAt(length)) {
+            length++;
+        }
+        return length;
+    }
+
+    private long[] chosen() {
+        List<Long> all = new ArrayList<>();
+        for (long id : THREADS.getAllThreadIds()) {
+            all.add(id);
+        }
+        Collections.shuffle(all, random);
+        return all.stream().mapToLong(Long::longValue).limit(MAX_THREADS).toArray();
+    }
+
+    void clear() {
+        last.clear();
+        found = List.of();
+    }
+}

@@ -1,0 +1,111 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** The advised changes for calls that fail. */
+final class FailureText {
+
+    /**
+     * @param text a part of the failure's name
+     * @param change the advised change, before the failure's name
+     */
+    private record Known(Pattern text, String change) {
+
+        static Known of(String regex, String change) {
+            return new Known(Pattern.compile(regex), change);
+        }
+    }
+
+    private static final List<Known> OWN = List.of(
+            Known.of("Too many open files", "close files and sockets, or raise the limit of open files (ulimit -n)"),
+            Known.of("No space left on device", "free space on the disk"),
+            Known.of("Read-only file system", "make the disk writable; often a disk failed"),
+            Known.of("unable to create native thread", "end or pool threads, which reached the limit of this process"),
+            Known.of("Direct buffer memory", "release direct buffers, or a larger -XX:MaxDirectMemorySize"),
+            Known.of(
+                    "Java heap space|GC overhead limit",
+                    "bound what is kept in memory; if all of it is needed, a larger -Xmx"),
+            Known.of("Metaspace", "see what loads classes again and again, or a larger -XX:MaxMetaspaceSize"),
+            Known.of(
+                    "^(NoClassDefFoundError|ExceptionInInitializerError)",
+                    "see the first ExceptionInInitializerError in the log: a static initializer failed, and the class"
+                            + " stays unusable until a restart"),
+            Known.of(
+                    "Too many connections|connection slots are reserved| 53300",
+                    "fewer connections in the pools of all instances, or a higher limit in the database, which refuses"
+                            + " more"),
+            Known.of(
+                    " 40001| 40P01|[Dd]eadlock",
+                    "lock rows in the same order in all transactions, and repeat a transaction that the database ended"),
+            Known.of(
+                    "Lock wait timeout| 55P03",
+                    "end the transaction that holds the row sooner: the database gave up a wait for its lock"),
+            Known.of(
+                    " 57014|SQLTimeoutException",
+                    "this statement's plan or its timeout: the database ended it before it was done"));
+
+    private static final List<Known> OF_PEERS = List.of(
+            Known.of(
+                    "SSL|Certificate",
+                    "check the certificate (expired, unknown issuer, wrong name) and the TLS versions of %s"),
+            Known.of("HTTP status 40[13]", "renew the credentials that are sent to %s"),
+            Known.of("HTTP status 429", "send fewer requests to %s, which limits them"),
+            Known.of("HTTP status 50[234]", "see why %s or the process behind it is down or overloaded"),
+            Known.of("answers OOM", "raise maxmemory or allow eviction in %s: it has no memory for writes"),
+            Known.of(
+                    "answers READONLY", "connect to the primary of %s: writes reach a replica, often after a failover"),
+            Known.of("answers (LOADING|MASTERDOWN|CLUSTERDOWN)", "wait until %s has started, or mend its cluster"),
+            Known.of("answers (NOAUTH|WRONGPASS|NOPERM)", "correct the user and the password for %s"),
+            Known.of("max number of clients", "fewer connections to %s in all instances, or a higher maxclients"),
+            Known.of(
+                    "^Connection refused",
+                    "start the process at %s, where connections are refused, or correct the address"),
+            Known.of(
+                    "^(Connection reset|Broken pipe|NoHttpResponseException|ClosedChannelException|SocketException)",
+                    "see why %s closes connections: its log, its limits, a proxy in between"),
+            Known.of("^(No route to host|Network is unreachable)", "mend the route to %s"),
+            Known.of("^name cannot be resolved", "correct the name of %s, or the resolver of this machine"),
+            Known.of(
+                    "^connections are not accepted in time",
+                    "see why %s does not accept connections: down, behind a firewall, or its queue is full; meanwhile a"
+                            + " shorter connect timeout"),
+            Known.of(
+                    "^Cannot assign requested address",
+                    "reuse connections to %s: this machine has no free local port for more"));
+
+    private FailureText() {}
+
+    /** Returns the advice for a failure in the process itself or in a database. */
+    static String own(String failure) {
+        for (Known known : OWN) {
+            if (known.text.matcher(failure).find()) {
+                return known.change + ": " + failure;
+            }
+        }
+        return "mend what throws " + failure;
+    }
+
+    /** Returns the advice for a failure of another process. */
+    static String ofPeer(String peer, String failure) {
+        for (Known known : OF_PEERS) {
+            if (known.text.matcher(failure).find()) {
+                String shown = failure.equals("Connection refused") ? address(peer) : peer;
+                return known.change.replace("%s", shown) + (isKnown(failure) ? "" : ": it fails with " + failure);
+            }
+        }
+        return "see the log of " + peer + ": it fails with " + failure;
+    }
+
+    /** Whether the advice contains the failure already, or the failure says nothing more. */
+    private static boolean isKnown(String failure) {
+        return !failure.startsWith("HTTP status ") && !failure.startsWith("answers ") && !failure.startsWith("SSL");
+    }
+
+    /** Returns the address from a name such as {@code GET stock:8080/levels}. */
+    private static String address(String peer) {
+        String address = peer.substring(peer.lastIndexOf(' ') + 1);
+        int path = address.indexOf('/', address.indexOf(':') + 1);
+        return path < 0 ? address : address.substring(0, path);
+    }
+}

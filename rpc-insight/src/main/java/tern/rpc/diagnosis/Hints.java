@@ -1,0 +1,87 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Advice for methods of the JDK and of common libraries that often make calls slow. */
+final class Hints {
+
+    private static final String REGEX =
+            "a pattern without nested or adjacent quantifiers, compiled once, or a limit of the text's length";
+    private static final String LIST = "a HashSet or HashMap in place of a search through a list";
+    private static final String JSON = "fewer or smaller objects in this document, or keep the result";
+    private static final String EXCEPTION = "no exceptions or stack traces as part of the normal flow";
+    private static final String RANDOM =
+            "the random numbers of the system block or are slow: -Djava.security.egd=file:/dev/./urandom";
+    private static final String RATE = "a higher limit of this rate limiter, or refuse calls in place of a wait";
+
+    /**
+     * @param called the beginning of the called method, as simple class name and method name
+     * @param change the advised change
+     */
+    private record Hint(String called, String change) {}
+
+    /** The advice for code that computes in these methods. */
+    private static final List<Hint> COMPUTING = List.of(
+            new Hint("Matcher.", REGEX),
+            new Hint("Pattern.", REGEX),
+            new Hint("String.matches", REGEX),
+            new Hint("String.replaceAll", REGEX),
+            new Hint("ArrayList.contains", LIST),
+            new Hint("ArrayList.indexOf", LIST),
+            new Hint("ArrayList.remove", LIST),
+            new Hint("LinkedList.", LIST),
+            new Hint("HashMap.", "a hashCode that differs for different keys, and keys that are Comparable"),
+            new Hint("ObjectMapper.", JSON),
+            new Hint("ObjectReader.", JSON),
+            new Hint("ObjectWriter.", JSON),
+            new Hint("ObjectInputStream.", JSON),
+            new Hint("Thread.onSpinWait", "wait for a signal (a lock's condition, a future) in place of a loop"),
+            new Hint("Throwable.", EXCEPTION),
+            new Hint("BCrypt", "a lower cost factor, or check the password once a session"),
+            new Hint("SecretKeyFactory.", "derive the key once and keep it"),
+            new Hint("KeyPairGenerator.", "create the key once and keep it"),
+            new Hint("SSLContext.", "create the context once and keep it"),
+            new Hint("Thread.getStackTrace", EXCEPTION));
+
+    /** The advice for code that waits in these methods. */
+    private static final List<Hint> WAITING = List.of(
+            new Hint("SecureRandom.", RANDOM),
+            new Hint("UUID.randomUUID", RANDOM),
+            new Hint("KeyGenerator.", RANDOM),
+            new Hint("KeyPairGenerator.", RANDOM),
+            new Hint("RateLimiter.", RATE),
+            new Hint("AtomicRateLimiter.", RATE),
+            new Hint("Bucket.", RATE),
+            new Hint("Process.", "do not wait for another program within a call"),
+            new Hint("ProcessImpl.", "do not wait for another program within a call"));
+
+    private Hints() {}
+
+    /** Returns the advice for code that computes in this method, with a separator before it; empty if there is none. */
+    static String computing(@Nullable String called) {
+        if (called != null && called.endsWith(".<init>") && isThrowable(called)) {
+            return ": " + EXCEPTION;
+        }
+        return find(COMPUTING, called);
+    }
+
+    /** Returns the advice for code that waits in this method, with a separator before it; empty if there is none. */
+    static String waiting(@Nullable String called) {
+        return find(WAITING, called);
+    }
+
+    private static boolean isThrowable(String called) {
+        String type = called.substring(0, called.length() - ".<init>".length());
+        return type.endsWith("Exception") || type.endsWith("Error");
+    }
+
+    private static String find(List<Hint> hints, @Nullable String called) {
+        for (Hint hint : hints) {
+            if (called != null && called.startsWith(hint.called)) {
+                return ": " + hint.change;
+            }
+        }
+        return "";
+    }
+}

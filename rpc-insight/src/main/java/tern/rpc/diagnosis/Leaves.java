@@ -1,0 +1,131 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * The extra time of late or failed calls by cause, in nanoseconds. While the time of a symptom moves to its cause, this
+ * class remembers in which part of the calls the time was measured. Not thread-safe.
+ */
+final class Leaves {
+
+    /** The beginning of the text of most symptoms. */
+    static final String WAIT_FOR = "calls wait for ";
+
+    /** A part is a main cause of a symptom if it takes at least this share of the causes' time. */
+    private static final double MAIN = 0.2;
+
+    private final Times now = new Times();
+
+    // for each cause, the measured parts from which its time came
+    private final Map<Part, Times> origins = new HashMap<>();
+    private final Map<Part, List<Symptom>> symptoms = new HashMap<>();
+    private final double leastSymptomNanos;
+
+    /** @param leastSymptomNanos symptoms that take less time per call are not remembered */
+    Leaves(double leastSymptomNanos) {
+        this.leastSymptomNanos = leastSymptomNanos;
+    }
+
+    void add(Part part, double nanos) {
+        if (nanos > 0) {
+            now.add(part, nanos);
+            origin(part).add(part, nanos);
+        }
+    }
+
+    void addAll(Times times) {
+        times.longestFirst().forEach(part -> add(part, times.of(part)));
+    }
+
+    /** Moves the time of one part to another part. */
+    void move(Part from, Part to) {
+        if (!from.equals(to)) {
+            Times one = new Times();
+            one.add(to, 1);
+            pour(from, one);
+        }
+    }
+
+    /**
+     * Distributes the time of a symptom among its causes in proportion to their times. Does nothing if there are no
+     * causes.
+     *
+     * @param symptom the text of the symptom, which is remembered for the main causes
+     */
+    void pour(Part from, Times into, String symptom) {
+        double moved = pour(from, into);
+        double sum = into.sum();
+        for (Part part : into.longestFirst()) {
+            if (moved >= leastSymptomNanos && into.of(part) >= MAIN * sum) {
+                symptoms.computeIfAbsent(part, name -> new ArrayList<>()).add(new Symptom(from, symptom, moved));
+            }
+        }
+    }
+
+    /** Whether a part does not wait for other work of calls. */
+    static boolean isLeaf(Part part) {
+        return part.kind() != Part.Kind.QUEUE && part.kind() != Part.Kind.POOL;
+    }
+
+    /** Returns the symptoms by cause. */
+    Map<Part, List<Symptom>> symptoms() {
+        return symptoms;
+    }
+
+    /** Returns the distributed time; 0 if there are no other parts. */
+    private double pour(Part from, Times into) {
+        double sum = into.sum();
+        if (sum <= 0) {
+            return 0;
+        }
+        double moved = now.remove(from);
+        Times came = origins.remove(from);
+        for (Part part : into.longestFirst()) {
+            double share = into.of(part) / sum;
+            now.add(part, moved * share);
+            if (came != null) {
+                origin(part).addAll(came, share);
+            }
+        }
+        return moved;
+    }
+
+    private Times origin(Part part) {
+        return origins.computeIfAbsent(part, unknown -> new Times());
+    }
+
+    /** Returns the share of a measured part's extra time that now belongs to this cause, from 0 to 1. */
+    double share(Part measured, Part cause) {
+        double all = 0;
+        for (Times came : origins.values()) {
+            all += came.of(measured);
+        }
+        Times came = origins.get(cause);
+        return came == null || all <= 0 ? 0 : came.of(measured) / all;
+    }
+
+    double of(Part part) {
+        return now.of(part);
+    }
+
+    double sum() {
+        return now.sum();
+    }
+
+    double sum(Part.Kind kind) {
+        return now.sum(kind);
+    }
+
+    Times only(Predicate<Part> wanted) {
+        return now.only(wanted);
+    }
+
+    /** Returns the parts, the longest first. Parts of equal duration are sorted by name. */
+    List<Part> longestFirst() {
+        return now.longestFirst();
+    }
+}

@@ -1,0 +1,97 @@
+package tern.rpc.diagnosis;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
+
+/** Moves the time of waits for connections to the work of the connections' holders. */
+final class PoolRules {
+
+    private static final double HALF = 0.5;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Map<String, PoolVerdict> pools;
+    private final Leaves leaves;
+
+    /** @param pools the verdicts on the pools by name; a rule may replace a verdict */
+    PoolRules(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.pools = pools;
+        this.leaves = leaves;
+    }
+
+    /**
+     * Assigns the wait for connections to the operations that the connections' holders run, if calls hold connections
+     * for longer than usual.
+     */
+    void apply() {
+        for (Part part : leaves.longestFirst()) {
+            PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+            // The tasks of an executor occupy it, and not these calls.
+            if (verdict == null || verdict.pool().now().kind() == PoolKind.EXECUTOR) {
+                continue;
+            }
+            Kind operation = operationOf(verdict);
+            boolean slow = verdict.reason() == PoolVerdict.Reason.SLOW_TO_USE;
+            boolean full = slow || verdict.reason() == PoolVerdict.Reason.TOO_SMALL;
+            if (full && operation != null && isOccupiedOutside(verdict, operation)) {
+                pools.put(verdict.name(), verdict.heldByOthers());
+                continue;
+            }
+            if (!slow) {
+                continue;
+            }
+            Times work = workOfHolders();
+            if (operation != null
+                    && work.only(other -> other.kind() != Kind.UNEXPLAINED).isEmpty()) {
+                pools.put(verdict.name(), verdict.heldByOthers());
+                continue;
+            }
+            Times lent = work.only(other -> other.kind() == operation || isOfMachine(other));
+            leaves.pour(
+                    part,
+                    lent.sum(other -> other.kind() == operation) > 0 ? lent : work,
+                    Leaves.WAIT_FOR + verdict.resource());
+        }
+    }
+
+    /**
+     * Returns the operations for which a connection of the pool is lent; null if a connection may be held during other
+     * work too, as in a transaction.
+     */
+    private static @Nullable Kind operationOf(PoolVerdict verdict) {
+        return switch (verdict.pool().now().kind()) {
+            case REDIS -> Kind.REDIS;
+            case HTTP -> Kind.HTTP;
+            default -> null;
+        };
+    }
+
+    /** Returns the extra time of the calls that wait, without their waits: the holders are calls of the same kind. */
+    private Times workOfHolders() {
+        Times used = leaves.only(other -> Leaves.isLeaf(other) && other.kind() != Kind.FAILURE);
+        Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
+                .only(Leaves::isLeaf);
+        Times done = used.only(other -> byHolders.of(other) > 0);
+        return done.isEmpty() ? byHolders : done;
+    }
+
+    /**
+     * Whether threads outside of calls occupy the pool: at least half of its connections are in use, and the operations
+     * of calls explain less than half of this use.
+     */
+    private boolean isOccupiedOutside(PoolVerdict verdict, Kind operation) {
+        PoolLook pool = verdict.pool();
+        double inUse = pool.since().taken() / evidence.seconds() * pool.holdNanos() / 1e9;
+        double perSecond = evidence.calls().calls() / evidence.seconds();
+        double byCalls = perSecond * excess.account.sum(operation) / 1e9;
+        return pool.holdNanos() >= 0 && inUse >= HALF * pool.now().effectiveMax() && byCalls < HALF * inUse;
+    }
+
+    private static boolean isOfMachine(Part part) {
+        return Usual.isPause(part) || part.kind() == Kind.RUN_QUEUE || part.kind() == Kind.THROTTLED;
+    }
+}

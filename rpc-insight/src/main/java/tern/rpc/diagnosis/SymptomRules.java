@@ -1,0 +1,328 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
+
+/**
+ * Moves the time of symptoms to their causes: the time of a wait to the work for which the call waited. The order of
+ * the rules matters, because one rule may move time to a part that a later rule moves on.
+ */
+final class SymptomRules {
+
+    private static final double THROTTLED = 0.05;
+
+    /** Operations of one kind are considered slower if they take at least this share of the extra time. */
+    private static final double NOTABLE = 0.1;
+
+    /** A Redis command that takes this time makes other commands wait noticeably. */
+    private static final double STOPPED_NANOS = 10e6;
+
+    /** The number of calls is considered a burst if it is at least this many times the usual number. */
+    private static final double BURST = 4;
+
+    /**
+     * If the number of calls is at least this multiple of the usual number, the calls themselves are the cause even
+     * if one part takes most of the time, because the calls overload that part.
+     */
+    private static final double LARGE_BURST = 8;
+
+    private static final double OWNERS_OPERATION = 0.05;
+
+    /** Reading explains the collector's pauses only if it takes at least this share of the latency target. */
+    private static final double LARGE_OF_TARGET = 0.2;
+
+    /** Requests are large if reading them takes at least this many times the usual time. */
+    private static final double LARGE_FACTOR = 5;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+    private final Map<String, PoolVerdict> pools;
+    private final Leaves leaves;
+
+    /**
+     * @param pools the verdicts on the pools by name; a rule may replace a verdict
+     * @param leaves the extra time by part; the rules move time between its parts
+     */
+    SymptomRules(
+            Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools, Leaves leaves) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.pools = pools;
+        this.leaves = leaves;
+    }
+
+    /** Applies all rules. */
+    void apply() {
+        passOnResults();
+        mergeOperations(passOnRedis());
+        nameRunningOperations();
+        passOnLocks();
+        new PoolRules(evidence, excess, pools, leaves).apply();
+        passOnQueue();
+        passOnRunQueue();
+        passOnCollector();
+        passOnToCallers();
+        passOnToProcessors();
+        passOnToOwnCode();
+    }
+
+    /**
+     * Assigns the wait for results to the work of the executor's tasks. If most of the tasks wait themselves, the wait
+     * of these tasks is the cause: for other tasks of the same executor, or for something that no stack shows.
+     */
+    private void passOnResults() {
+        for (Part part : leaves.longestFirst()) {
+            String name = part.kind() == Kind.RESULT ? evidence.tasks().executorOf(excess.samples.lineOf(part)) : null;
+            TaskWatch.Executor executor = name == null ? null : evidence.tasks().executor(name);
+            if (executor == null || name == null) {
+                continue;
+            }
+            Part waiting = executor.waiting();
+            if (waiting != null && mayWaitForTasks(name, executor, waiting)) {
+                leaves.move(part, new Part(Kind.RESULT, CodeText.TASKS + name + " in " + waiting.name()));
+            } else if (waiting != null) {
+                if (executor.runs(excess.samples.lineOf(part))) {
+                    leaves.move(part, waiting);
+                }
+            } else {
+                leaves.pour(
+                        part,
+                        executor.parts.only(done -> done.kind() != Kind.RESULT),
+                        String.format(
+                                Locale.ROOT,
+                                "%s waits for tasks of %s, %.0f %% of its threads busy",
+                                part.name(),
+                                name,
+                                100.0 * executor.busy / Math.max(1, executor.looks)));
+            }
+        }
+    }
+
+    /**
+     * Whether the tasks that wait can be waiting for tasks of the same executor: the application's code waits by itself,
+     * not within a library, and tasks are queued for the executor's threads.
+     */
+    private boolean mayWaitForTasks(String name, TaskWatch.Executor executor, Part waiting) {
+        if (!executor.isOwnWait(waiting)) {
+            return false;
+        }
+        PoolVerdict known = pools.get(PoolText.poolOf(name));
+        if (known == null) {
+            return executor.isFull();
+        }
+        return known.pool().now().waiting() > 0;
+    }
+
+    /** Returns whether the command stops Redis. One that is usually short is itself a victim of a slow server. */
+    private boolean stopsRedis(Part part) {
+        if (part.kind() != Kind.REDIS || !StoreText.stopsServer(part.name())) {
+            return false;
+        }
+        double usually = operations.usualNamed(Phase.REDIS, part.name());
+        return operations.of(Phase.REDIS, part.name()).eachNanos() >= STOPPED_NANOS
+                && (usually < 0 || usually >= STOPPED_NANOS);
+    }
+
+    /**
+     * Assigns the time of Redis commands, and the wait for connections to Redis, to a command that stops the server
+     * while it runs. Redis executes one command after another.
+     *
+     * @return whether there is such a command
+     */
+    private boolean passOnRedis() {
+        Part command = leaves.longestFirst().stream()
+                .filter(this::stopsRedis)
+                .findFirst()
+                .orElse(null);
+        if (command == null) {
+            return false;
+        }
+        for (Part part : leaves.longestFirst()) {
+            PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
+            boolean waits = verdict != null && verdict.pool().now().kind() == PoolKind.REDIS && !verdict.isHeld();
+            if (waits || (part.kind() == Kind.REDIS && !part.equals(command) && !StoreText.stopsServer(part.name()))) {
+                String waited = verdict != null ? verdict.resource() : part.name();
+                leaves.pour(
+                        part,
+                        leaves.only(command::equals),
+                        Leaves.WAIT_FOR + (waited.isEmpty() ? "other commands" : waited));
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Merges the operations of one kind in two cases: all of them became slower, which points to their server as the
+     * cause; or there are many short operations and none takes most of the time.
+     *
+     * @param redisStands whether one command stops Redis and already has the time of the other commands
+     */
+    private void mergeOperations(boolean redisStands) {
+        for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
+            if (kind == Kind.REDIS && redisStands) {
+                continue;
+            }
+            double sum = leaves.sum(kind);
+            boolean oneOfMany =
+                    leaves.longestFirst().stream().anyMatch(part -> part.kind() == kind && leaves.of(part) > sum / 2);
+            if (operations.allSlower(kind).isEmpty() && (oneOfMany || !operations.areMany(kind))) {
+                continue;
+            }
+            for (Part part : leaves.longestFirst()) {
+                if (part.kind() == kind) {
+                    leaves.move(part, Part.of(kind));
+                }
+            }
+        }
+    }
+
+    /** Assigns the wait for a lock to the operation that the lock's owner runs, if this operation became slower. */
+    private void passOnLocks() {
+        for (Part part : leaves.longestFirst()) {
+            Phase phase = part.kind() == Kind.LOCK ? excess.samples.ownersIn(part) : null;
+            Kind kind = phase == null ? null : Account.part(phase, "").kind();
+            if (kind == null) {
+                continue;
+            }
+            Times operation = excess.ofMethodsWith(part).only(other -> other.kind() == kind);
+            if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos()) {
+                Times known = leaves.only(other -> other.equals(Part.of(kind)) || operation.of(other) > 0);
+                leaves.pour(part, known.isEmpty() ? operation : known, Leaves.WAIT_FOR + part.name());
+            }
+        }
+    }
+
+    /**
+     * Gives unnamed operations the name of the slowest operation of the same kind. The operation that a running call
+     * executes gets its name only when it ends.
+     */
+    private void nameRunningOperations() {
+        for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
+            Times named =
+                    leaves.only(part -> part.kind() == kind && !part.name().isEmpty());
+            Part slowest = named.isEmpty() ? null : named.longestFirst().get(0);
+            if (slowest != null && named.of(slowest) > named.sum() / 2) {
+                leaves.move(Part.of(kind), slowest);
+            }
+        }
+    }
+
+    /** Assigns the wait for a worker to the work that occupies the workers. */
+    private void passOnQueue() {
+        Times done = leaves.only(part -> Leaves.isLeaf(part) || part.kind() == Kind.POOL);
+        double queued = leaves.of(Part.of(Kind.QUEUE));
+        if (queued > 0 && done.sum() >= 0.1 * evidence.targetNanos()) {
+            leaves.pour(Part.of(Kind.QUEUE), done, Leaves.WAIT_FOR + "a worker");
+        }
+    }
+
+    /**
+     * Assigns the collector's pauses to operations that read much more than usual: large requests, and results whose
+     * reading keeps the thread computing. Does nothing if the heap is nearly full or if the collections have another
+     * reason.
+     */
+    private void passOnCollector() {
+        Part collector = Part.of(Kind.COLLECTOR);
+        String reason = evidence.machine().collectionCause();
+        boolean other = reason != null && (reason.startsWith("System.gc") || reason.startsWith("Metadata"));
+        Times large = leaves.only(part -> part.kind() == Kind.DECODE ? areLarge() : returnsMuch(part));
+        if (leaves.of(collector) > 0 && !other && evidence.machine().live() < MachineText.NEARLY_FULL) {
+            leaves.pour(collector, large, "the collector stops calls because of the memory for it");
+        }
+    }
+
+    /** Whether the requests of a method are much larger than usual. Calls of other methods only wait meanwhile. */
+    private boolean areLarge() {
+        Part decode = Part.of(Kind.DECODE);
+        return excess.badByMethod().keySet().stream().anyMatch(method -> {
+            Times usual = evidence.usual().of(method);
+            double usually = usual == null ? 0 : usual.of(decode);
+            double reads = excess.meanOf(method, decode);
+            return reads >= LARGE_OF_TARGET * evidence.targetNanos() && reads >= LARGE_FACTOR * usually;
+        });
+    }
+
+    private boolean returnsMuch(Part part) {
+        Phase phase = Operations.phase(part.kind());
+        return phase != null
+                && part.kind() != Kind.LOG
+                && leaves.of(part) >= LARGE_OF_TARGET * evidence.targetNanos()
+                && excess.samples.computingIn(phase) >= StoreText.READS;
+    }
+
+    /**
+     * Assigns the wait for a processor to the code that computes in calls, if this code takes longer than the wait and
+     * keeps the processors busy itself.
+     */
+    private void passOnToOwnCode() {
+        Machine machine = evidence.machine();
+        Part waits = Part.of(Kind.RUN_QUEUE);
+        Times code = leaves.only(part -> part.kind() == Kind.COMPUTING);
+        boolean byCalls = code.sum() >= leaves.of(waits) && machine.own() > Math.max(0, machine.others());
+        if (byCalls && !new MachineText(evidence, excess).isBusyWithOtherThreads()) {
+            leaves.pour(waits, code, Leaves.WAIT_FOR + "a processor");
+        }
+    }
+
+    /**
+     * If the number of calls is a multiple of the usual number and everything is slower, the number of calls is the
+     * cause. A part that takes most of the time by itself stays a cause, unless the burst is large.
+     */
+    private void passOnToCallers() {
+        double usually = evidence.usual().figure("calls");
+        double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
+        double all = leaves.sum();
+        boolean one = leaves.longestFirst().stream().anyMatch(part -> leaves.of(part) > all / 2);
+        if (usually <= 0 || perSecond < (one ? LARGE_BURST : BURST) * usually) {
+            return;
+        }
+        Times slower = leaves.only(part -> Operations.phase(part.kind()) != null
+                || part.kind() == Kind.RUN_QUEUE
+                || part.kind() == Kind.RESULT
+                || part.kind() == Kind.POOL
+                || part.kind() == Kind.UNEXPLAINED);
+        for (Part part : slower.longestFirst()) {
+            leaves.move(part, Part.of(Kind.QUEUE));
+        }
+    }
+
+    /**
+     * Makes the processors the cause if they are full and operations of several kinds are slower: then the calls'
+     * threads, the event loops and perhaps the servers on this machine wait for processors. A part that takes most of
+     * the extra time remains the cause, and so does code that computes for longer than calls wait.
+     */
+    private void passOnToProcessors() {
+        Machine machine = evidence.machine();
+        Part processors = machine.throttled() > THROTTLED ? Part.of(Kind.THROTTLED) : Part.of(Kind.RUN_QUEUE);
+        double all = leaves.sum();
+        long kinds = Stream.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)
+                .filter(kind -> leaves.sum(kind) > NOTABLE * all)
+                .count();
+        Times waiting = leaves.only(part -> Operations.phase(part.kind()) != null || part.kind() == Kind.UNEXPLAINED);
+        boolean one = leaves.longestFirst().stream()
+                .anyMatch(part -> !part.equals(processors)
+                        && (leaves.of(part) > all / 2
+                                || (part.kind() == Kind.COMPUTING && leaves.of(part) > waiting.sum())));
+        if (one || kinds < 2 || !(machine.isFull() || machine.throttled() > THROTTLED)) {
+            return;
+        }
+        for (Part part : waiting.longestFirst()) {
+            leaves.move(part, processors);
+        }
+    }
+
+    /** Assigns the wait for a processor to the container's quota, if the quota throttles the process. */
+    private void passOnRunQueue() {
+        Part part = Part.of(Kind.RUN_QUEUE);
+        if (leaves.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {
+            leaves.move(part, Part.of(Kind.THROTTLED));
+        }
+    }
+}

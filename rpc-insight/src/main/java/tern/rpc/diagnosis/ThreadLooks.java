@@ -1,0 +1,93 @@
+package tern.rpc.diagnosis;
+
+import java.lang.management.LockInfo;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MonitorInfo;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the stacks of platform threads, with at most {@value #MAX_FRAMES} frames each. */
+final class ThreadLooks {
+
+    private static final int MAX_THREADS = 32; // the maximum number of lock owners that are read at once
+    private static final int MAX_FRAMES = 64;
+    private static final int MAX_OWNERS = 4;
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    private ThreadLooks() {}
+
+    /**
+     * Reads the current stacks of these platform threads, and of the threads that own the locks for which they wait.
+     */
+    static Map<Long, ThreadLook> of(long[] ids) {
+        Map<Long, ThreadInfo> infos = new HashMap<>();
+        long[] wanted = ids;
+        for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
+            List<Long> owners = new ArrayList<>();
+            // Monitors are read only from lock owners, to find the frames that hold the monitors.
+            boolean monitors = depth > 0;
+            for (ThreadInfo info : THREADS.getThreadInfo(wanted, monitors, false, MAX_FRAMES)) {
+                if (info != null) {
+                    infos.put(info.getThreadId(), info);
+                    long owner = info.getLockOwnerId();
+                    if (owner >= 0 && !infos.containsKey(owner) && !owners.contains(owner)) {
+                        owners.add(owner);
+                    }
+                }
+            }
+            wanted = owners.stream()
+                    .mapToLong(Long::longValue)
+                    .limit(MAX_THREADS)
+                    .toArray();
+        }
+        Map<Long, ThreadLook> looks = new HashMap<>();
+        for (long id : ids) {
+            ThreadInfo info = infos.get(id);
+            if (info != null) {
+                looks.put(id, look(info, infos, MAX_OWNERS, null));
+            }
+        }
+        return looks;
+    }
+
+    /** @param held the lock that this thread holds and for which another thread waits; null if no thread waits */
+    private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
+        LockInfo lock = info.getLockInfo();
+        ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());
+        return new ThreadLook(
+                info.getThreadName(),
+                info.getThreadId(),
+                info.getThreadState(),
+                info.getStackTrace(),
+                lock == null ? null : lock.getClassName(),
+                owner == null || owner == info ? null : look(owner, infos, depth - 1, lock),
+                cpuNanos(info.getThreadId()),
+                held == null ? -1 : holdsAt(info, held));
+    }
+
+    /**
+     * Returns the index of the frame that entered this monitor; -1 if the lock is not a monitor or is no longer held.
+     */
+    private static int holdsAt(ThreadInfo owner, LockInfo held) {
+        for (MonitorInfo monitor : owner.getLockedMonitors()) {
+            if (monitor.getIdentityHashCode() == held.getIdentityHashCode()
+                    && monitor.getClassName().equals(held.getClassName())) {
+                return monitor.getLockedStackDepth();
+            }
+        }
+        return -1;
+    }
+
+    private static long cpuNanos(long id) {
+        try {
+            return THREADS.getThreadCpuTime(id);
+        } catch (UnsupportedOperationException e) {
+            return -1;
+        }
+    }
+}

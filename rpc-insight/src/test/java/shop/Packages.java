@@ -1,0 +1,25 @@
+package shop;
+
+import feign.Peer;
+import java.util.concurrent.CompletableFuture;
+
+/** Application code that waits for results, by itself or within a library. */
+public final class Packages {
+
+    private Packages() {}
+
+    /** A call waits for its tasks. */
+    public static String of(CompletableFuture<String> result) {
+        return result.join();
+    }
+
+    /** A task waits for another task. */
+    public static String whole(CompletableFuture<String> part) {
+        return part.join();
+    }
+
+    /** A task waits for a peer. */
+    public static String extra(CompletableFuture<String> answer) {
+        return Peer.ask(answer);
+    }
+}

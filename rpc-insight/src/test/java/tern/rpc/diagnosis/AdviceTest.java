@@ -1,0 +1,121 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tern.rpc.Phase;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/** Tests the advice for well-known mistakes. */
+class AdviceTest {
+
+    private static final Consumer<Shop.Steps> USUAL = call -> call.own(2).in(Phase.SQL, "select stock", 3);
+
+    private final Shop shop = new Shop();
+
+    @ParameterizedTest
+    @CsvSource({
+        "Matcher.matches, a pattern without nested",
+        "ArrayList.contains, a HashSet",
+        "HashMap.put, a hashCode",
+        "ObjectMapper.writeValueAsString, fewer or smaller objects",
+        "OrderClosedException.<init>, no exceptions",
+        "Thread.onSpinWait, wait for a signal",
+    })
+    void commonReasonsForComputingHaveAdvice(String called, String advice) {
+        assertThat(Hints.computing(called)).contains(advice);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"SecureRandom.nextBytes, java.security.egd", "RateLimiter.acquire, a higher limit"})
+    void commonReasonsForWaitsHaveAdvice(String called, String advice) {
+        assertThat(Hints.waiting(called)).contains(advice);
+    }
+
+    @Test
+    void otherMethodsHaveNone() {
+        assertThat(Hints.computing("Orders.total") + Hints.waiting("Orders.total") + Hints.computing(null))
+                .isEmpty();
+    }
+
+    private Cause causeAtPool(PoolKind kind, int active, int idle, int heldMillis) {
+        shop.healthy(USUAL);
+        long[] taken = new long[1];
+        shop.pools.add(() -> PoolSnapshot.builder("pool", kind, 10)
+                .now(active, idle, 2)
+                .counts(taken[0] += 100, 0)
+                .sums(Duration.ZERO, Duration.ofMillis(taken[0] * heldMillis))
+                .settings(List.of())
+                .build());
+        Phase phase = kind == PoolKind.EXECUTOR ? Phase.EXECUTOR : Phase.JDBC_CONNECTION;
+        Diagnosis miss = shop.miss(call -> call.in(phase, "pool", 160).in(Phase.SQL, "select stock", 3));
+        return miss.causes().get(0);
+    }
+
+    @Test
+    void slowBorrowingOfFreeConnectionsIsNoReasonForMoreConnections() {
+        Cause first = causeAtPool(PoolKind.JDBC, 2, 8, 3);
+
+        assertThat(first.kind()).isEqualTo("CONNECTIONS CHECKED SLOWLY");
+        assertThat(first.change().text()).contains("test on borrow").contains("No size helps");
+    }
+
+    @Test
+    void executorWithoutFreeThreadsDoesNotOpenConnections() {
+        Cause first = causeAtPool(PoolKind.EXECUTOR, 2, 0, 30);
+
+        assertThat(first.kind()).doesNotContain("CONNECTIONS");
+        assertThat(first.change().text()).doesNotContain("connection");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "SSLHandshakeException           | check the certificate",
+                "HTTP status 401                 | renew the credentials that are sent to carrier:443",
+                "HTTP status 503                 | down or overloaded",
+                "answers OOM                     | raise maxmemory",
+                "answers READONLY                | connect to the primary",
+                "Connection reset                | closes connections",
+                "SomethingElse                   | see the log of carrier:443",
+            })
+    void failuresOfPeersHaveAdvice(String failure, String advice) {
+        assertThat(FailureText.ofPeer("carrier:443", failure)).contains(advice);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "SQLException 40001 of update stock                      | lock rows in the same order",
+                "SQLException 08004 (Too many connections)               | fewer connections in the pools",
+                "SQLException HY000 (Lock wait timeout exceeded)         | end the transaction that holds the row",
+                "NoClassDefFoundError in Quotes.price:9                  | a static initializer failed",
+                "OutOfMemoryError (Java heap space) in Exports.all:3     | bound what is kept in memory",
+                "IllegalStateException in Orders.close:7                 | mend what throws",
+            })
+    void failuresInTheProcessHaveAdvice(String failure, String advice) {
+        assertThat(FailureText.own(failure)).contains(advice).endsWith(failure);
+    }
+
+    @Test
+    void moreLogLinesThanUsualAreTheReasonForASlowLog() {
+        shop.healthy(call -> USUAL.accept(call.in(Phase.LOGGING, null, 0.2)));
+
+        Diagnosis miss = shop.miss(call -> {
+            for (int i = 0; i < 40; i++) {
+                call.in(Phase.LOGGING, null, 4);
+            }
+        });
+
+        assertThat(miss.causes().get(0).kind()).isEqualTo("SLOW LOG");
+        assertThat(miss.causes().get(0).change().text()).contains("40 lines a call are written, usually 1");
+    }
+}

@@ -1,0 +1,139 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import shop.Packages;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/** Tests calls that wait for real tasks, which themselves wait for other tasks or for a peer. */
+class WaitingTasksTest {
+
+    private static final int THREADS = 6;
+    private static final Consumer<Shop.Steps> USUAL = call -> call.own(2).in(Phase.SQL, "select stock", 3);
+
+    private final Shop shop = new Shop();
+    private final CompletableFuture<String> end = new CompletableFuture<>();
+    private final AtomicInteger number = new AtomicInteger();
+    private final ExecutorService packager = new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            1,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            task -> new Thread(task, "packager-" + number.incrementAndGet()));
+    private final List<Thread> callers = new ArrayList<>();
+
+    @AfterEach
+    void endThreads() throws InterruptedException {
+        end.complete("");
+        packager.shutdown();
+        for (Thread caller : callers) {
+            caller.join();
+        }
+    }
+
+    /** Simulates calls that wait for tasks with this code, and returns the first cause. */
+    private Cause firstCause(Consumer<CompletableFuture<String>> task, int queued) throws Exception {
+        shop.healthy(USUAL);
+        shop.pools.add(() -> PoolSnapshot.builder("packager", PoolKind.EXECUTOR, THREADS)
+                .now(THREADS, 0, queued)
+                .settings(List.of())
+                .build());
+        for (int i = 0; i < THREADS; i++) {
+            packager.execute(() -> task.accept(end));
+        }
+        List<RunningCall> calls = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            calls.add(waitingCall());
+        }
+        long started = shop.now();
+        for (int second = 0; second < 6; second++) {
+            for (int look = 0; look < 8; look++) {
+                shop.running.clear();
+                long ran = shop.now() - started;
+                calls.forEach(call -> shop.running.add(
+                        new RunningCall(Shop.PLACE, call.threadId(), Phase.OWN, ran, ran, call.ledger())));
+                shop.diagnostician.look();
+                shop.pass(100);
+            }
+            shop.second(100, USUAL);
+        }
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
+        return shop.diagnosis().causes().get(0);
+    }
+
+    private RunningCall waitingCall() throws Exception {
+        CompletableFuture<CallLedger> ledger = new CompletableFuture<>();
+        Thread caller = new Thread(() -> {
+            ledger.complete(new CallLedger(shop::now));
+            Packages.of(end);
+        });
+        callers.add(caller);
+        caller.start();
+        CallLedger known = ledger.get();
+        while (caller.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        return new RunningCall(Shop.PLACE, caller.getId(), Phase.OWN, 0, 0, known);
+    }
+
+    @Test
+    void tasksThatWaitForQueuedTasksAreTheCause() throws Exception {
+        Cause first = firstCause(Packages::whole, 3);
+
+        assertThat(first.kind()).isEqualTo("TASKS WAIT FOR TASKS");
+        assertThat(first.name()).contains("packager").contains("Packages.whole");
+    }
+
+    @Test
+    void tasksThatWaitWithinALibraryDoNotWaitForTasks() throws Exception {
+        Cause first = firstCause(Packages::extra, 3);
+
+        assertThat(first.kind()).isNotEqualTo("TASKS WAIT FOR TASKS");
+        assertThat(shop.diagnosis().text()).contains("Packages.extra").doesNotContain("find no thread");
+    }
+
+    @Test
+    void tasksDoNotWaitForTasksIfNoneIsQueued() throws Exception {
+        Cause first = firstCause(Packages::whole, 0);
+
+        assertThat(first.kind()).isNotEqualTo("TASKS WAIT FOR TASKS");
+    }
+
+    private static Part read(String... frames) {
+        StackTraceElement[] stack = new StackTraceElement[frames.length];
+        for (int i = 0; i < frames.length; i++) {
+            int end = frames[i].lastIndexOf('.');
+            stack[i] = new StackTraceElement(frames[i].substring(0, end), frames[i].substring(end + 1), null, 1);
+        }
+        return StackReader.read(new ThreadLook("task-1", 7, Thread.State.WAITING, stack, null, null, -1, -1));
+    }
+
+    @Test
+    void waitWithinAClientIsAWaitForItsPeer() {
+        String join = "java.util.concurrent.CompletableFuture.join";
+
+        assertThat(read(join, "org.springframework.http.client.JdkClientHttpRequest.execute", "hotel.Packages.extra"))
+                .isEqualTo(new Part(Part.Kind.HTTP, "called in Packages.extra"));
+        assertThat(read("java.lang.Object.wait", "tern.rpc.client.ServiceProxy.invoke", "hotel.Quotes.points"))
+                .isEqualTo(new Part(Part.Kind.RPC, "called in Quotes.points"));
+        assertThat(read(join, "org.apache.kafka.clients.producer.KafkaProducer.send", "hotel.Events.publish"))
+                .isEqualTo(new Part(Part.Kind.SOCKET, "Events.publish"));
+        assertThat(read(join, "hotel.Packages.extra")).isEqualTo(new Part(Part.Kind.RESULT, "Packages.extra"));
+    }
+}
