@@ -24,7 +24,7 @@ async function run(browser) {
   const mock = await mockServer.start();
   const {state} = mock;
   results.afterFailure = () => {
-    Object.assign(state, {scene: 'normal', hostile: false, hang: false, status: 0, refuseCalls: 0, breakNextCall: false, restartOnCall: false});
+    Object.assign(state, {scene: 'normal', hostile: false, hang: false, status: 0, refuseCalls: 0, stopHangs: false, breakNextCall: false, restartOnCall: false});
     mock.release();
   };
   const view = await openPage(browser, mock.url);
@@ -145,7 +145,7 @@ async function run(browser) {
   });
   await check('outgoing: providers, ejection, reason, callers', async () => {
     await view.open('#/outgoing');
-    for (const text of ['10.0.0.8:20880', '5 failures in a row', 'Connection refused', 'list empty', 'CN=orders, O=example', '812,344', 'eu-1']) await view.sees('main', text);
+    for (const text of ['10.0.0.8:20880', '5 failures in a row', 'Connection refused', 'list empty', 'CN=orders, O=example', '812,344', 'eu-1', 'Hedges', '208', 'Answers of the fallback']) await view.sees('main', text);
   });
   await check('drawer: settings with origin, filter, changed ones, link', async () => {
     await view.open('#/outgoing');
@@ -394,8 +394,22 @@ async function run(browser) {
     await view.sees('#obstacle', 'runs for'); // the call outlives the view
     is(calls() - before, 1, 'requests');
   });
+  await check('a method that hangs: Stop ends the call on the server and shows its answer', async () => {
+    await view.button('Stop');
+    await view.sees('.result', 'CANCELLED');
+    await view.sees('.result', 'it was stopped in the console');
+    await view.sees('.result', 'perhaps executed');
+    is(state.stops.map((s) => [s.id, s.headers['x-rpc-console']]), [[sent().id, '1']], 'stops');
+    mock.release();
+  });
   await check('a method that hangs: stop waiting is told honestly', async () => {
+    state.stopHangs = true;
+    await view.click('.primary');
+    await view.sees('#obstacle', 'runs for');
+    await view.button('Stop');
+    await view.sees('#obstacle', 'Stop waiting');
     await view.button('Stop waiting');
+    state.stopHangs = false;
     await view.sees('.result', 'You stopped waiting. The method may still run.');
     await view.sees('.result', 'perhaps executed');
     mock.release();

@@ -144,13 +144,12 @@ function outgoing(at) {
   const endpoint = (address, more) => ({address, weight: 100, zone: '', tags: {}, draining: false, held: false, connection: 'CONNECTED', heard: true, lastFailure: '', nextAttempt: null, score: 1.31, responseTime: 1, inFlight: 2, shareOfLastMinute: 0.61, stalledSince: null, ejectedUntil: null, ejectedWhy: '', ejections: 0, ...more});
   return {
     version: 1,
-    references: [{service: 'example.StockService', list: {source: 'stock.example:20880', state: 'FRESH', since, why: '', listed: 3, held: 0, heldSince: null, heldWhy: ''}, endpoints: [
+    references: [{service: 'example.StockService', retries: 31, hedges: 208, fallbacks: 4, list: {source: 'stock.example:20880', state: 'FRESH', since, why: '', listed: 3, held: 0, heldSince: null, heldWhy: ''}, endpoints: [
       endpoint('10.0.0.7:20880', {zone: 'eu-1'}),
       endpoint('10.0.0.8:20880', {score: 84.2, responseTime: 6.3, shareOfLastMinute: 0.39, inFlight: 0, ejectedUntil: soon, ejectedWhy: '5 failures in a row', ejections: 2}),
       endpoint('10.0.0.9:20880', {connection: 'UNREACHABLE', heard: false, lastFailure: 'Connection refused', nextAttempt: soon, score: 1, shareOfLastMinute: 0, inFlight: 0}),
-    ]}, {service: 'g1/example.PriceService:2.0', list: {source: 'zookeeper', state: 'EMPTY', since, why: 'no provider is registered', listed: 0, held: 0, heldSince: null, heldWhy: ''}, endpoints: []}],
+    ]}, {service: 'g1/example.PriceService:2.0', retries: 0, hedges: 0, fallbacks: 0, list: {source: 'zookeeper', state: 'EMPTY', since, why: 'no provider is registered', listed: 0, held: 0, heldSince: null, heldWhy: ''}, endpoints: []}],
     callers: [{caller: 'CN=orders, O=example', how: 'certificate', calls: 812_344, failed: 12, lastAt: new Date(at).toISOString()}, {caller: 'billing', how: 'principal', calls: 3411, failed: 0, lastAt: since}, {caller: '10.0.0.12', how: 'address', calls: 77, failed: 0, lastAt: since}],
-    fallbacks: [{service: 'example.StockService', count: 4}],
   };
 }
 
@@ -183,9 +182,10 @@ function hostile(value, next = {n: 0}, name = '') {
 
 function start({port = 0, prefix = '/behind'} = {}) {
   const root = `${prefix}/actuator/${ENDPOINT}`;
-  const state = {scene: 'normal', instance: 'first', hostile: false, hang: false, requests: [], calls: [], executed: [], breakNextCall: false, status: 0, restartOnCall: false};
+  const state = {scene: 'normal', instance: 'first', hostile: false, hang: false, requests: [], calls: [], executed: [], stops: [], stopHangs: false, breakNextCall: false, status: 0, restartOnCall: false};
   const seen = new Set();
   const hanging = new Set();
+  const stoppable = new Map();
 
   const resources = {
     now: (at) => ({
@@ -209,7 +209,9 @@ function start({port = 0, prefix = '/behind'} = {}) {
     const done = (more) => answer(response, 200, {version: 1, id: body.id, code: 'OK', executed: 'YES', message: '', exception: null, headers: {'x-served-by': 'mock'}, trailers: {}, answers: [], cut: '', sizeBytes: 17, tookMillis: 61.5, phases: phases(['queue', 4], ['decode', 0.3], ['jdbc-connection', 18], ['sql', 22, 3], ['redis', 9, 12], ['own', 8.2]), operations: [{phase: 'sql', name: 'select 1', millis: 22, count: 3}], trace: '4bf92f3577b34da6a3ce929d0e0e4736', ...more});
     const argumentsText = body.messages[0];
     switch (body.method) {
-      case 'hang': return hanging.add(response);
+      case 'hang':
+        stoppable.set(body.id, (why) => done({code: 'CANCELLED', executed: 'MAYBE', message: why}));
+        return hanging.add(response);
       case 'big': return done({answers: [JSON.stringify('x'.repeat(JSON.parse(argumentsText)[0]))], sizeBytes: JSON.parse(argumentsText)[0]});
       case 'fail': return done({code: JSON.parse(argumentsText)[0], message: 'there is no order 7', exception: 'example.NoSuchOrder'});
       case 'watch': return done({answers: ['"packed"', '"sent"', '"delivered"']});
@@ -260,6 +262,18 @@ function start({port = 0, prefix = '/behind'} = {}) {
     });
   }
 
+  function stopCall(request, response) {
+    let text = '';
+    request.on('data', (part) => (text += part));
+    request.on('end', () => {
+      const {id} = JSON.parse(text);
+      state.stops.push({headers: request.headers, id});
+      if (state.stopHangs) return hanging.add(response);
+      stoppable.get(id)?.('the console cancelled the call: it was stopped in the console');
+      answer(response, 200, {version: 1, id, stopped: stoppable.delete(id)});
+    });
+  }
+
   const sockets = new Set();
   const server = http.createServer((request, response) => {
     const url = new URL(request.url, 'http://mock');
@@ -267,6 +281,7 @@ function start({port = 0, prefix = '/behind'} = {}) {
     state.requests.push({at: Date.now(), method: request.method, name});
     if (state.status && resources[name]) return answer(response, state.status, {version: 1, error: `refused for the test with ${state.status}`});
     if (name === 'call' && request.method === 'POST') return receive(request, response);
+    if (name === 'stop' && request.method === 'POST') return stopCall(request, response);
     if (request.method !== 'GET') return answer(response, 405, {version: 1, error: 'Only GET.'});
     if (resources[name]) return state.hang ? hanging.add(response) : answer(response, 200, resources[name](Date.now()));
     if (name === 'report') return response.writeHead(200, {'content-type': 'text/plain;charset=utf-8'}).end(`Report of shop\n\n${diagnosisText}\n`);
@@ -289,7 +304,7 @@ function start({port = 0, prefix = '/behind'} = {}) {
   return listen(port).then(() => {
     const bound = server.address().port;
     return {url: `http://127.0.0.1:${bound}${root}`, state, XSS, stop, restart: () => listen(bound), release: () => {
-      hanging.forEach((response) => response.destroy());
+      hanging.forEach((response) => response.writableEnded || response.destroy());
       hanging.clear();
     }};
   });
