@@ -30,6 +30,7 @@ const USER = 'tern.sample.api.User';
 const PAGE = 'tern.sample.api.Page<tern.sample.api.User>';
 const NODE = 'example.Node';
 const EVERY = 'example.Every';
+const KEYS = 'example.Keys';
 
 const types = {
   [PERSON]: {kind: 'record', name: 'Person', fields: [
@@ -49,6 +50,7 @@ const types = {
   ]},
   [PAGE]: {kind: 'bean', name: 'Page<User>', fields: [{name: 'pageNo', type: whole('int'), nullable: false}, {name: 'total', type: whole('int'), nullable: false}, {name: 'result', type: listOf(object(USER)), nullable: false}]},
   [NODE]: {kind: 'record', name: 'Node', fields: [{name: 'label', type: string, nullable: false}, {name: 'left', type: object(NODE), nullable: true}, {name: 'children', type: listOf(object(NODE)), nullable: false}]},
+  [KEYS]: {kind: 'record', name: 'Keys', fields: [['by number', whole('java.lang.Integer')], ['by role', {kind: 'enum', java: ROLE, ref: ROLE}], ['by day', {kind: 'date', java: 'java.time.LocalDate'}]].map(([name, key]) => ({name, type: {kind: 'map', java: `java.util.Map<${key.java}, java.lang.String>`, key, of: string}, nullable: false}))},
   [EVERY]: {kind: 'record', name: 'Every', fields: [
     ['text', string], ['flag', {kind: 'boolean', java: 'boolean'}], ['small', whole('byte')], ['big', whole('long')], ['ratio', {kind: 'number', java: 'double'}],
     ['price', {kind: 'decimal', java: 'java.math.BigDecimal'}], ['day', {kind: 'date', java: 'java.time.LocalDate'}], ['hour', {kind: 'time', java: 'java.time.LocalTime'}],
@@ -78,6 +80,7 @@ function services() {
       method(echo, 'echo', 'UNARY', [{name: 'text', type: string}], string, {idempotent: true, descriptor: '(Ljava/lang/String;)', example: ['text'], lastMinute: minute}),
       method(echo, 'echo', 'UNARY', [{name: 'person', type: object(PERSON)}], object(PERSON), {idempotent: true, descriptor: '(Ltern/sample/api/Person;)', wire: {dubbo: `${echo}.echo`, triple: null, http: `POST /${echo}/echo~P`}}),
       method(echo, 'every', 'UNARY', [{name: 'every', type: object(EVERY)}, {name: 'times', type: whole('int')}], object(EVERY)),
+      method(echo, 'keys', 'UNARY', [{name: 'keys', type: object(KEYS)}], object(KEYS)),
       method(echo, 'node', 'UNARY', [{name: 'node', type: object(NODE)}], object(NODE)),
       method(echo, 'big', 'UNARY', [{name: 'bytes', type: whole('int')}], string, {example: [8_000_000]}),
       method(echo, 'hang', 'UNARY', [], {kind: 'void', java: 'void'}, {example: []}),
@@ -95,6 +98,15 @@ function services() {
       method(parcels, 'chat', 'BIDI_STREAM', [{name: 'line', type: string}], string, {example: ['hello', 'is anybody there?']}),
     ]),
   ];
+}
+
+/** 300 methods in 3 services, with type names of 3,000 characters, generic types and a name that cannot be broken. */
+function manyServices() {
+  const long = {kind: 'list', java: `java.util.List<${'java.util.Map<java.lang.String, '.repeat(95)}${'X'.repeat(60)}${'>'.repeat(96)}`, of: string};
+  return Array.from({length: 3}, (_, s) => {
+    const name = `example.${'Very'.repeat(s * 40)}LargeService${s}`;
+    return exported(name, Array.from({length: 100}, (_unused, m) => method(name, `operation${s}${String(m).padStart(2, '0')}${m === 99 ? 'x'.repeat(200) : ''}`, 'UNARY', [{name: 'argument', type: long}, {name: 'n', type: whole('int')}], long, {example: [['a'], 1]})));
+  });
 }
 
 // A wave with a bad minute, the same at each start.
@@ -198,7 +210,7 @@ function start({port = 0, prefix = '/behind'} = {}) {
       pools: state.scene === 'empty' ? [] : [{kind: 'jdbc', name: 'druid', active: 31, idle: 1, max: 32, waiting: 4}, {kind: 'redis', name: 'jedis', active: 3, idle: 5, max: 24, waiting: 0}, {kind: 'workers', name: 'rpc', active: 7, idle: 43, max: 200, waiting: 0}, {kind: 'http', name: 'apache', active: null, idle: null, max: 64, waiting: null}],
       diagnosis: state.scene === 'empty' ? {state: 'QUIET', summary: 'Fewer than 60 seconds with calls since the start.'} : state.scene === 'miss' ? {state: 'MISS', summary: 'NOT GIVEN BACK: druid, 131 of 160 ms'} : {state: 'HEALTHY', summary: 'Calls are in time; p99 41 ms, target 100 ms.'},
     }),
-    services: () => ({version: 1, instance: state.instance, services: state.scene === 'empty' ? [] : services(), types}),
+    services: () => ({version: 1, instance: state.instance, services: state.scene === 'empty' ? [] : state.scene === 'large' ? manyServices() : services(), types}),
     why: () => (state.scene === 'empty' ? {version: 1, available: false, note: 'Add tern-rpc-insight to see the diagnosis.', text: '', report: null} : {version: 1, available: true, note: '', text: state.scene === 'miss' ? diagnosisText : 'Calls are in time', report: report(state.scene === 'miss')}),
     slow: (at) => ({version: 1, targetMillis: 100, calls: state.scene === 'empty' ? [] : slowCalls(at - (at % 3_600_000))}),
     outgoing: (at) => (state.scene === 'empty' ? {version: 1, references: [], callers: []} : outgoing(at)),

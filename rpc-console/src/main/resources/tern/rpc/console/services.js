@@ -5,7 +5,7 @@ import {post} from './api.js';
 import {curl, grpcurl, java} from './copyas.js';
 import {Arguments, Messages, initial} from './form.js';
 import {firstInvalid, fromPlain, parse, print} from './json.js';
-import {live, retrySoon} from './live.js';
+import {live, replaced, retrySoon} from './live.js';
 import {Badge, Card, Copy, Empty, Note, Scroll, Stat, Time, count, entries, list, millis, simple} from './parts.js';
 import {Result} from './result.js';
 import {go, link} from './route.js';
@@ -157,7 +157,8 @@ async function send(session, service, method) {
     session.result = await post('call', request, {signal: abort.signal});
   } catch (e) {
     session.failure = failureOf(e, abort.signal, session);
-    retrySoon();
+    if (e.body?.restarted) replaced();
+    else retrySoon();
   }
   clearTimeout(timer);
   const took = Date.now() - session.running.since;

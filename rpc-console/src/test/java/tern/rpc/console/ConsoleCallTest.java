@@ -209,7 +209,7 @@ class ConsoleCallTest {
                 stopped(to, "call-" + i);
                 JsonNode result = calls.get(i).get(60, TimeUnit.SECONDS).json();
                 assertThat(result.path("code").asString()).isEqualTo("CANCELLED");
-                assertThat(result.path("message").asString()).contains("it was stopped in the console");
+                assertThat(result.path("message").asString()).contains("stopped in the console");
             }
             JsonNode stream = calls.get(0).get().json();
             assertThat(answers(stream)).containsExactly("1");

@@ -55,8 +55,11 @@ public interface Workshop {
 
     /** A type whose member has a name that a careless page would run as HTML. */
     record Markup(
-            @JsonProperty("<img src=x onerror='window.pwned=1'>") String value,
-            @JsonProperty("__proto__") String prototype) implements Serializable {}
+            @JsonProperty("<img src=x onerror='window.pwned=1'>")
+            String value,
+
+            @JsonProperty("__proto__") String prototype)
+            implements Serializable {}
 
     class BrokenException extends Exception {
         private static final long serialVersionUID = 1L;
