@@ -87,7 +87,7 @@ async function pageOf(browser, url, running) {
     const before = (await counts())[name] || 0;
     await press();
     const told = await result();
-    is(((await counts())[name] || 0) - before, times, `runs of ${name}`);
+    is(((await counts())[name] || 0) - before, times, `runs of ${name}, whose result is ${told.slice(0, 300)}:`);
     return told;
   };
   const untilCounted = async (name, wanted) => {

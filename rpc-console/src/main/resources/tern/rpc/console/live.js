@@ -51,6 +51,7 @@ export function replaced() {
   live.restartedAt = new Date();
   if (!live.paused) live.data = {};
   stale = live.paused;
+  changed();
   soon(0);
 }
 

@@ -19,7 +19,7 @@ function Reference({reference}) {
   const of = reference.list || {};
   const endpoints = list(reference.endpoints);
   return html`<${Card} title=${html`<span class="code">${reference.service}</span>`} extra=${html`<${Badge} kind=${LISTS[of.state]}>list ${String(of.state || 'unknown').toLowerCase()}<//>`}>
-    <p class="muted">${count(of.listed)} providers of ${of.source}, since ${moment(of.since)}${of.why && `; ${of.why}`}${of.held > 0 && `; ${count(of.held)} kept that the list does not contain any more: ${of.heldWhy}`}</p>
+    <p class="muted">${count(of.listed)} ${of.listed === 1 ? 'provider' : 'providers'} of ${of.source}, since ${moment(of.since)}${of.why && `; ${of.why}`}${of.held > 0 && `; ${count(of.held)} kept that the list does not contain any more: ${of.heldWhy}`}</p>
     ${endpoints.length === 0 ? html`<${Empty}>No provider. Calls fail until the list names one.<//>` : html`<${Scroll} label=${`Providers of ${reference.service}`}><table>
       <thead><tr><th scope="col">Provider</th><th scope="col">Connection</th><th scope="col">Share of calls</th><th scope="col" class="num">Score</th><th scope="col" class="num">Time</th><th scope="col" class="num">In flight</th><th scope="col" class="num">Ejections</th><th scope="col">State</th></tr></thead>
       <tbody>${endpoints.map((e) => html`<${Provider} key=${e.address} e=${e} />`)}</tbody></table><//>`}
