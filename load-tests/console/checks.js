@@ -870,6 +870,7 @@ async function pictures(view, state, folder) {
     await view.until(() => document.querySelector('.result'));
     await page.$eval('.result', (e) => e.scrollIntoView({block: 'end'}));
   };
+  await view.open();
   await page.evaluate(() => sessionStorage.clear());
   await shoot('console-now', {hash: '#/now', scene: 'miss'});
   await shoot('console-now-dark', {hash: '#/now', scheme: 'dark'});
