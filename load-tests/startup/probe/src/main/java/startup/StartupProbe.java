@@ -21,11 +21,8 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
 
     @Override
     public void onApplicationEvent(ApplicationReadyEvent event) {
-        long cpuMillis = ProcessHandle.current()
-                .info()
-                .totalCpuDuration()
-                .orElseThrow()
-                .toMillis();
+        long cpuMillis =
+                ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis();
         long wallMillis = ManagementFactory.getRuntimeMXBean().getUptime();
         int classes = ManagementFactory.getClassLoadingMXBean().getLoadedClassCount();
         int threads = ManagementFactory.getThreadMXBean().getThreadCount();
