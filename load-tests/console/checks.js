@@ -14,7 +14,7 @@ const TABS = {now: 'Calls a second', services: 'EchoService', why: 'Calls are in
 const ECHO = 'tern.sample.api.EchoService';
 const PARCELS = 'example.ParcelService';
 const METHODS = {
-  echo: [ECHO, 'echo', '(Ljava/lang/String;)'], person: [ECHO, 'echo', '(Ltern/sample/api/Person;)'], every: [ECHO, 'every', '(2)'], node: [ECHO, 'node', '(1)'], big: [ECHO, 'big', '(1)'],
+  echo: [ECHO, 'echo', '(Ljava/lang/String;)'], person: [ECHO, 'echo', '(Ltern/sample/api/Person;)'], every: [ECHO, 'every', '(2)'], keys: [ECHO, 'keys', '(1)'], node: [ECHO, 'node', '(1)'], big: [ECHO, 'big', '(1)'],
   hang: [ECHO, 'hang', '(0)'], fail: [ECHO, 'fail', '(1)'], internal: [ECHO, 'internal', '(0)'], createUser: ['g1/tern.sample.api.UserService:2.0', 'createUser', '(1)'],
   watch: [PARCELS, 'watch', '(1)'], endless: [PARCELS, 'endless', '(1)'], collect: [PARCELS, 'collect', '(1)'], chat: [PARCELS, 'chat', '(1)'],
 };
@@ -24,7 +24,7 @@ async function run(browser) {
   const mock = await mockServer.start();
   const {state} = mock;
   results.afterFailure = () => {
-    Object.assign(state, {scene: 'normal', hostile: false, hang: false, status: 0, refuseCalls: 0, breakNextCall: false, restartOnCall: false});
+    Object.assign(state, {scene: 'normal', hostile: false, hang: false, status: 0, refuseCalls: 0, stopHangs: false, breakNextCall: false, restartOnCall: false});
     mock.release();
   };
   const view = await openPage(browser, mock.url);
@@ -145,7 +145,7 @@ async function run(browser) {
   });
   await check('outgoing: providers, ejection, reason, callers', async () => {
     await view.open('#/outgoing');
-    for (const text of ['10.0.0.8:20880', '5 failures in a row', 'Connection refused', 'list empty', 'CN=orders, O=example', '812,344', 'eu-1']) await view.sees('main', text);
+    for (const text of ['10.0.0.8:20880', '5 failures in a row', 'Connection refused', 'list empty', 'CN=orders, O=example', '812,344', 'eu-1', 'Hedges', '208', 'Answers of the fallback']) await view.sees('main', text);
   });
   await check('drawer: settings with origin, filter, changed ones, link', async () => {
     await view.open('#/outgoing');
@@ -347,6 +347,45 @@ async function run(browser) {
     is(sent().headers, {'x-tenant': 'eu', 'x-b': '2'}, 'headers');
   });
 
+  await check('maps: keys of numbers, enums and dates are filled in and told when they are wrong', async () => {
+    await method('keys');
+    for (const name of ['by number', 'by role', 'by role', 'by day']) await view.button(`Add to ${name}`);
+    const [value] = JSON.parse(await json());
+    is([Object.keys(value['by number']), Object.keys(value['by role'])], [['1'], ['ENGINEER', 'MANAGER']], 'keys');
+    that(/^\d{4}-\d\d-\d\d$/.test(Object.keys(value['by day'])[0]), 'the key of a date');
+    is(await page.$eval('[aria-label="Add to by role"]', (e) => e.disabled), true, 'Add without a further value');
+    await page.$$eval('.pair input', (all) => {
+      all[0].value = 'many';
+      all[0].dispatchEvent(new Event('change', {bubbles: true}));
+    });
+    await view.sees('.pair .bad-text', 'not a whole number');
+  });
+  await check('300 methods and type names of 3,000 characters: filter, keyboard, every width', async () => {
+    state.scene = 'large';
+    const began = Date.now();
+    await view.open('#/services');
+    await view.until(() => document.querySelectorAll('nav.tree a').length === 300);
+    const took = Date.now() - began;
+    await view.fill('nav.tree input', 'operation142');
+    await view.until(() => document.querySelectorAll('nav.tree a').length === 1);
+    await page.focus('nav.tree input');
+    for (let i = 0; i < 2; i++) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await view.until(() => document.querySelector('form.call'));
+    await page.$$eval('main details', (all) => all.forEach((e) => (e.open = true)));
+    await view.fits('the method');
+    await view.axe('the method');
+    await page.setViewport({width: 360, height: 780});
+    await view.fits('the method, 360 pixels');
+    await view.go('#/services');
+    await view.fits('the tree, 360 pixels');
+    await page.setViewport({width: 1360, height: 860});
+    await view.fits('the tree');
+    state.scene = 'normal';
+    await view.open('#/services');
+    return `the tree after ${took} ms`;
+  });
+
   // ---------------------------------------------------------------- copies
 
   const argumentsOf = (command, program) => execFileSync('bash', ['-c', `${program}() { printf '%s\\n--\\n' "$@"; }; ${command}`], {encoding: 'utf8'}).split('\n--\n').slice(0, -1);
@@ -394,8 +433,22 @@ async function run(browser) {
     await view.sees('#obstacle', 'runs for'); // the call outlives the view
     is(calls() - before, 1, 'requests');
   });
+  await check('a method that hangs: Stop ends the call on the server and shows its answer', async () => {
+    await view.button('Stop');
+    await view.sees('.result', 'CANCELLED');
+    await view.sees('.result', 'it was stopped in the console');
+    await view.sees('.result', 'perhaps executed');
+    is(state.stops.map((s) => [s.id, s.headers['x-rpc-console']]), [[sent().id, '1']], 'stops');
+    mock.release();
+  });
   await check('a method that hangs: stop waiting is told honestly', async () => {
+    state.stopHangs = true;
+    await view.click('.primary');
+    await view.sees('#obstacle', 'runs for');
+    await view.button('Stop');
+    await view.sees('#obstacle', 'Stop waiting');
     await view.button('Stop waiting');
+    state.stopHangs = false;
     await view.sees('.result', 'You stopped waiting. The method may still run.');
     await view.sees('.result', 'perhaps executed');
     mock.release();
@@ -561,7 +614,7 @@ async function run(browser) {
         await view.open(`#/${tab}`);
         await view.until(() => document.querySelector('main').innerText.includes('pwned'));
         if (tab === 'services') {
-          for (const i of [0, 1, 2, 8, 10, 12]) {
+          for (const i of [0, 1, 2, 9, 11, 13]) {
             await page.$$eval('nav.tree a', (all, n) => all[n].click(), i);
             await view.until(() => document.querySelector('form.call'));
             await page.$$eval('main details', (all) => all.forEach((e) => (e.open = true)));
@@ -817,6 +870,7 @@ async function pictures(view, state, folder) {
     await view.until(() => document.querySelector('.result'));
     await page.$eval('.result', (e) => e.scrollIntoView({block: 'end'}));
   };
+  await view.open();
   await page.evaluate(() => sessionStorage.clear());
   await shoot('console-now', {hash: '#/now', scene: 'miss'});
   await shoot('console-now-dark', {hash: '#/now', scheme: 'dark'});

@@ -30,6 +30,7 @@ const USER = 'tern.sample.api.User';
 const PAGE = 'tern.sample.api.Page<tern.sample.api.User>';
 const NODE = 'example.Node';
 const EVERY = 'example.Every';
+const KEYS = 'example.Keys';
 
 const types = {
   [PERSON]: {kind: 'record', name: 'Person', fields: [
@@ -49,6 +50,7 @@ const types = {
   ]},
   [PAGE]: {kind: 'bean', name: 'Page<User>', fields: [{name: 'pageNo', type: whole('int'), nullable: false}, {name: 'total', type: whole('int'), nullable: false}, {name: 'result', type: listOf(object(USER)), nullable: false}]},
   [NODE]: {kind: 'record', name: 'Node', fields: [{name: 'label', type: string, nullable: false}, {name: 'left', type: object(NODE), nullable: true}, {name: 'children', type: listOf(object(NODE)), nullable: false}]},
+  [KEYS]: {kind: 'record', name: 'Keys', fields: [['by number', whole('java.lang.Integer')], ['by role', {kind: 'enum', java: ROLE, ref: ROLE}], ['by day', {kind: 'date', java: 'java.time.LocalDate'}]].map(([name, key]) => ({name, type: {kind: 'map', java: `java.util.Map<${key.java}, java.lang.String>`, key, of: string}, nullable: false}))},
   [EVERY]: {kind: 'record', name: 'Every', fields: [
     ['text', string], ['flag', {kind: 'boolean', java: 'boolean'}], ['small', whole('byte')], ['big', whole('long')], ['ratio', {kind: 'number', java: 'double'}],
     ['price', {kind: 'decimal', java: 'java.math.BigDecimal'}], ['day', {kind: 'date', java: 'java.time.LocalDate'}], ['hour', {kind: 'time', java: 'java.time.LocalTime'}],
@@ -78,6 +80,7 @@ function services() {
       method(echo, 'echo', 'UNARY', [{name: 'text', type: string}], string, {idempotent: true, descriptor: '(Ljava/lang/String;)', example: ['text'], lastMinute: minute}),
       method(echo, 'echo', 'UNARY', [{name: 'person', type: object(PERSON)}], object(PERSON), {idempotent: true, descriptor: '(Ltern/sample/api/Person;)', wire: {dubbo: `${echo}.echo`, triple: null, http: `POST /${echo}/echo~P`}}),
       method(echo, 'every', 'UNARY', [{name: 'every', type: object(EVERY)}, {name: 'times', type: whole('int')}], object(EVERY)),
+      method(echo, 'keys', 'UNARY', [{name: 'keys', type: object(KEYS)}], object(KEYS)),
       method(echo, 'node', 'UNARY', [{name: 'node', type: object(NODE)}], object(NODE)),
       method(echo, 'big', 'UNARY', [{name: 'bytes', type: whole('int')}], string, {example: [8_000_000]}),
       method(echo, 'hang', 'UNARY', [], {kind: 'void', java: 'void'}, {example: []}),
@@ -95,6 +98,15 @@ function services() {
       method(parcels, 'chat', 'BIDI_STREAM', [{name: 'line', type: string}], string, {example: ['hello', 'is anybody there?']}),
     ]),
   ];
+}
+
+/** 300 methods in 3 services, with type names of 3,000 characters, generic types and a name that cannot be broken. */
+function manyServices() {
+  const long = {kind: 'list', java: `java.util.List<${'java.util.Map<java.lang.String, '.repeat(95)}${'X'.repeat(60)}${'>'.repeat(96)}`, of: string};
+  return Array.from({length: 3}, (_, s) => {
+    const name = `example.${'Very'.repeat(s * 40)}LargeService${s}`;
+    return exported(name, Array.from({length: 100}, (_unused, m) => method(name, `operation${s}${String(m).padStart(2, '0')}${m === 99 ? 'x'.repeat(200) : ''}`, 'UNARY', [{name: 'argument', type: long}, {name: 'n', type: whole('int')}], long, {example: [['a'], 1]})));
+  });
 }
 
 // A wave with a bad minute, the same at each start.
@@ -144,13 +156,12 @@ function outgoing(at) {
   const endpoint = (address, more) => ({address, weight: 100, zone: '', tags: {}, draining: false, held: false, connection: 'CONNECTED', heard: true, lastFailure: '', nextAttempt: null, score: 1.31, responseTime: 1, inFlight: 2, shareOfLastMinute: 0.61, stalledSince: null, ejectedUntil: null, ejectedWhy: '', ejections: 0, ...more});
   return {
     version: 1,
-    references: [{service: 'example.StockService', list: {source: 'stock.example:20880', state: 'FRESH', since, why: '', listed: 3, held: 0, heldSince: null, heldWhy: ''}, endpoints: [
+    references: [{service: 'example.StockService', retries: 31, hedges: 208, fallbacks: 4, list: {source: 'stock.example:20880', state: 'FRESH', since, why: '', listed: 3, held: 0, heldSince: null, heldWhy: ''}, endpoints: [
       endpoint('10.0.0.7:20880', {zone: 'eu-1'}),
       endpoint('10.0.0.8:20880', {score: 84.2, responseTime: 6.3, shareOfLastMinute: 0.39, inFlight: 0, ejectedUntil: soon, ejectedWhy: '5 failures in a row', ejections: 2}),
       endpoint('10.0.0.9:20880', {connection: 'UNREACHABLE', heard: false, lastFailure: 'Connection refused', nextAttempt: soon, score: 1, shareOfLastMinute: 0, inFlight: 0}),
-    ]}, {service: 'g1/example.PriceService:2.0', list: {source: 'zookeeper', state: 'EMPTY', since, why: 'no provider is registered', listed: 0, held: 0, heldSince: null, heldWhy: ''}, endpoints: []}],
+    ]}, {service: 'g1/example.PriceService:2.0', retries: 0, hedges: 0, fallbacks: 0, list: {source: 'zookeeper', state: 'EMPTY', since, why: 'no provider is registered', listed: 0, held: 0, heldSince: null, heldWhy: ''}, endpoints: []}],
     callers: [{caller: 'CN=orders, O=example', how: 'certificate', calls: 812_344, failed: 12, lastAt: new Date(at).toISOString()}, {caller: 'billing', how: 'principal', calls: 3411, failed: 0, lastAt: since}, {caller: '10.0.0.12', how: 'address', calls: 77, failed: 0, lastAt: since}],
-    fallbacks: [{service: 'example.StockService', count: 4}],
   };
 }
 
@@ -183,9 +194,10 @@ function hostile(value, next = {n: 0}, name = '') {
 
 function start({port = 0, prefix = '/behind'} = {}) {
   const root = `${prefix}/actuator/${ENDPOINT}`;
-  const state = {scene: 'normal', instance: 'first', hostile: false, hang: false, requests: [], calls: [], executed: [], breakNextCall: false, status: 0, restartOnCall: false};
+  const state = {scene: 'normal', instance: 'first', hostile: false, hang: false, requests: [], calls: [], executed: [], stops: [], stopHangs: false, breakNextCall: false, status: 0, restartOnCall: false};
   const seen = new Set();
   const hanging = new Set();
+  const stoppable = new Map();
 
   const resources = {
     now: (at) => ({
@@ -198,7 +210,7 @@ function start({port = 0, prefix = '/behind'} = {}) {
       pools: state.scene === 'empty' ? [] : [{kind: 'jdbc', name: 'druid', active: 31, idle: 1, max: 32, waiting: 4}, {kind: 'redis', name: 'jedis', active: 3, idle: 5, max: 24, waiting: 0}, {kind: 'workers', name: 'rpc', active: 7, idle: 43, max: 200, waiting: 0}, {kind: 'http', name: 'apache', active: null, idle: null, max: 64, waiting: null}],
       diagnosis: state.scene === 'empty' ? {state: 'QUIET', summary: 'Fewer than 60 seconds with calls since the start.'} : state.scene === 'miss' ? {state: 'MISS', summary: 'NOT GIVEN BACK: druid, 131 of 160 ms'} : {state: 'HEALTHY', summary: 'Calls are in time; p99 41 ms, target 100 ms.'},
     }),
-    services: () => ({version: 1, instance: state.instance, services: state.scene === 'empty' ? [] : services(), types}),
+    services: () => ({version: 1, instance: state.instance, services: state.scene === 'empty' ? [] : state.scene === 'large' ? manyServices() : services(), types}),
     why: () => (state.scene === 'empty' ? {version: 1, available: false, note: 'Add tern-rpc-insight to see the diagnosis.', text: '', report: null} : {version: 1, available: true, note: '', text: state.scene === 'miss' ? diagnosisText : 'Calls are in time', report: report(state.scene === 'miss')}),
     slow: (at) => ({version: 1, targetMillis: 100, calls: state.scene === 'empty' ? [] : slowCalls(at - (at % 3_600_000))}),
     outgoing: (at) => (state.scene === 'empty' ? {version: 1, references: [], callers: []} : outgoing(at)),
@@ -209,7 +221,9 @@ function start({port = 0, prefix = '/behind'} = {}) {
     const done = (more) => answer(response, 200, {version: 1, id: body.id, code: 'OK', executed: 'YES', message: '', exception: null, headers: {'x-served-by': 'mock'}, trailers: {}, answers: [], cut: '', sizeBytes: 17, tookMillis: 61.5, phases: phases(['queue', 4], ['decode', 0.3], ['jdbc-connection', 18], ['sql', 22, 3], ['redis', 9, 12], ['own', 8.2]), operations: [{phase: 'sql', name: 'select 1', millis: 22, count: 3}], trace: '4bf92f3577b34da6a3ce929d0e0e4736', ...more});
     const argumentsText = body.messages[0];
     switch (body.method) {
-      case 'hang': return hanging.add(response);
+      case 'hang':
+        stoppable.set(body.id, (why) => done({code: 'CANCELLED', executed: 'MAYBE', message: why}));
+        return hanging.add(response);
       case 'big': return done({answers: [JSON.stringify('x'.repeat(JSON.parse(argumentsText)[0]))], sizeBytes: JSON.parse(argumentsText)[0]});
       case 'fail': return done({code: JSON.parse(argumentsText)[0], message: 'there is no order 7', exception: 'example.NoSuchOrder'});
       case 'watch': return done({answers: ['"packed"', '"sent"', '"delivered"']});
@@ -260,6 +274,18 @@ function start({port = 0, prefix = '/behind'} = {}) {
     });
   }
 
+  function stopCall(request, response) {
+    let text = '';
+    request.on('data', (part) => (text += part));
+    request.on('end', () => {
+      const {id} = JSON.parse(text);
+      state.stops.push({headers: request.headers, id});
+      if (state.stopHangs) return hanging.add(response);
+      stoppable.get(id)?.('the console cancelled the call: it was stopped in the console');
+      answer(response, 200, {version: 1, id, stopped: stoppable.delete(id)});
+    });
+  }
+
   const sockets = new Set();
   const server = http.createServer((request, response) => {
     const url = new URL(request.url, 'http://mock');
@@ -267,6 +293,7 @@ function start({port = 0, prefix = '/behind'} = {}) {
     state.requests.push({at: Date.now(), method: request.method, name});
     if (state.status && resources[name]) return answer(response, state.status, {version: 1, error: `refused for the test with ${state.status}`});
     if (name === 'call' && request.method === 'POST') return receive(request, response);
+    if (name === 'stop' && request.method === 'POST') return stopCall(request, response);
     if (request.method !== 'GET') return answer(response, 405, {version: 1, error: 'Only GET.'});
     if (resources[name]) return state.hang ? hanging.add(response) : answer(response, 200, resources[name](Date.now()));
     if (name === 'report') return response.writeHead(200, {'content-type': 'text/plain;charset=utf-8'}).end(`Report of shop\n\n${diagnosisText}\n`);
@@ -289,7 +316,7 @@ function start({port = 0, prefix = '/behind'} = {}) {
   return listen(port).then(() => {
     const bound = server.address().port;
     return {url: `http://127.0.0.1:${bound}${root}`, state, XSS, stop, restart: () => listen(bound), release: () => {
-      hanging.forEach((response) => response.destroy());
+      hanging.forEach((response) => response.writableEnded || response.destroy());
       hanging.clear();
     }};
   });

@@ -1,15 +1,16 @@
-// The checks of the console's page. Usage: run.js browser [URL of a running console]
+// The checks of the console's page. Usage: run.js browser mock | run.js browser own java classPath | run.js browser URL
 'use strict';
 
 const {launch, results} = require('./browser.js');
 
-const [executable, url] = process.argv.slice(2);
+const [executable, what, ...rest] = process.argv.slice(2);
 
 async function main() {
   const {browser, close} = await launch(executable);
   try {
-    if (url) await require('./live-checks.js').run(browser, url);
-    else await require('./checks.js').run(browser);
+    if (what === 'mock') await require('./checks.js').run(browser);
+    else if (what === 'own') await require('./own-checks.js').run(browser, ...rest);
+    else await require('./live-checks.js').run(browser, what);
   } finally {
     await close();
   }

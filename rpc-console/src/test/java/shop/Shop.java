@@ -115,6 +115,8 @@ public interface Shop {
 
     Flow.Publisher<Long> endless();
 
+    Flow.Publisher<Integer> slowly();
+
     CompletionStage<Integer> sum(Flow.Publisher<Integer> numbers);
 
     Flow.Publisher<String> echo(Flow.Publisher<String> texts);

@@ -27,6 +27,7 @@ public class ShopApplication {
         public final CountDownLatch cancelled = new CountDownLatch(1);
         public final CountDownLatch hanging = new CountDownLatch(1);
         public final CountDownLatch release = new CountDownLatch(1);
+        public final CountDownLatch slow = new CountDownLatch(1);
 
         @Override
         public String greet(String name) {
@@ -90,6 +91,27 @@ public class ShopApplication {
         @Override
         public Flow.Publisher<Long> endless() {
             return new Numbers<>(Long.MAX_VALUE, number -> number, cancelled);
+        }
+
+        @Override
+        public Flow.Publisher<Integer> slowly() {
+            return answers -> answers.onSubscribe(new Flow.Subscription() {
+                private boolean sent;
+
+                @Override
+                public void request(long count) {
+                    if (!sent) {
+                        sent = true;
+                        answers.onNext(1);
+                        slow.countDown();
+                    }
+                }
+
+                @Override
+                public void cancel() {
+                    cancelled.countDown();
+                }
+            });
         }
 
         @Override

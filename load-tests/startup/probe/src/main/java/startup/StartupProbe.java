@@ -8,9 +8,9 @@ import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 
 /**
- * When the application is ready, prints the number of loaded classes, the number of live threads, and the CPU and wall
- * time since the JVM started. If the application has a first call, makes that call and prints its duration. Then ends
- * the process.
+ * When the application is ready, prints the number of loaded classes, the number of live threads, the CPU and wall
+ * time since the JVM started, and the size of the heap after a collection. If the application has a first call, makes
+ * that call and prints its duration. Then ends the process.
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 
@@ -21,11 +21,8 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
 
     @Override
     public void onApplicationEvent(ApplicationReadyEvent event) {
-        long cpuMillis = ProcessHandle.current()
-                .info()
-                .totalCpuDuration()
-                .orElseThrow()
-                .toMillis();
+        long cpuMillis =
+                ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis();
         long wallMillis = ManagementFactory.getRuntimeMXBean().getUptime();
         int classes = ManagementFactory.getClassLoadingMXBean().getLoadedClassCount();
         int threads = ManagementFactory.getThreadMXBean().getThreadCount();
@@ -33,9 +30,15 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
                 event.getApplicationContext().getBeanProvider(FirstCall.class).getIfAvailable();
         long firstCallMicros = first == null ? 0 : firstSuccess(first);
         System.out.printf(
-                "STARTUP classes=%d threads=%d cpu=%d wall=%d first=%d%n",
-                classes, threads, cpuMillis, wallMillis, firstCallMicros);
+                "STARTUP classes=%d threads=%d cpu=%d wall=%d first=%d heap=%d%n",
+                classes, threads, cpuMillis, wallMillis, firstCallMicros, heapKilobytes());
         System.exit(SpringApplication.exit(event.getApplicationContext()));
+    }
+
+    private static long heapKilobytes() {
+        System.gc();
+        System.gc(); // also removes what finalizers and cleaners held
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
     }
 
     /** Repeats the call until it succeeds. The client starts before the provider, so connecting may take a moment. */

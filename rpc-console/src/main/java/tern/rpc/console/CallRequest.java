@@ -88,6 +88,24 @@ record CallRequest(
                 text(tree, "instance", MAX_ID));
     }
 
+    /**
+     * Reads a request that names a call by the id of the request that made it.
+     *
+     * @throws WrongRequestException if the body contains no id
+     */
+    static String readId(byte[] body, Json json) {
+        String id;
+        try {
+            id = text(json.read(body), "id", MAX_ID);
+        } catch (JacksonException e) {
+            throw new WrongRequestException("the request is not JSON: " + reason(e));
+        }
+        if (id == null) {
+            throw new WrongRequestException("the request has no id; send the id of the call, {\"id\": …}");
+        }
+        return id;
+    }
+
     private static @Nullable String text(JsonNode tree, String name, int longest) {
         JsonNode value = tree.path(name);
         if (value.isMissingNode() || value.isNull()) {

@@ -404,6 +404,19 @@ final class ConsoleCall implements ServerCall {
         }
     }
 
+    /** Cancels the call because the user does not want to wait any longer. The answers so far stay in the result. */
+    void stop() {
+        lock.lock();
+        try {
+            if (stream != null && !ended && cut.isEmpty()) {
+                cut("the stream was stopped in the console after " + answers.size() + " answers");
+            }
+        } finally {
+            lock.unlock();
+        }
+        hangUp("it was stopped in the console");
+    }
+
     private boolean hasAnswers() {
         lock.lock();
         try {

@@ -38,6 +38,9 @@ final class ConsoleCalls {
     /** The maximum number of concurrent calls. */
     static final int MAX_CALLS = 4;
 
+    /** The maximum number of concurrent requests that stop a call. They end at once, so more of them are no use. */
+    private static final int MAX_STOPS = 16;
+
     private static final int REMEMBERED_IDS = 10_000;
 
     private final Json json;
@@ -47,12 +50,14 @@ final class ConsoleCalls {
     private final Supplier<@Nullable JsonFormat> formats;
     private final NanoClock clock;
     private final SecureRandom random = new SecureRandom();
-    private final Map<String, Ticket> tickets = new HashMap<>(); // this field and the next three are guarded by this
+    private final Map<String, Ticket> tickets = new HashMap<>(); // this field and the next four are guarded by this
+    private final Map<String, ConsoleCall> running = new HashMap<>(); // by the id of the request
     private @Nullable ConsoleTransport transport; // null until the first call
     private long @Nullable [] seenIds; // ring buffer of id hashes; null until the first id
     private int seen;
 
     private static final class Ticket {
+        final boolean stops;
         final byte[] body;
         final @Nullable SocketAddress caller;
         // true after the ticket's only call has begun; this field and the next two are guarded by ConsoleCalls
@@ -60,7 +65,8 @@ final class ConsoleCalls {
         boolean running;
         boolean dropped;
 
-        Ticket(byte[] body, @Nullable SocketAddress caller) {
+        Ticket(boolean stops, byte[] body, @Nullable SocketAddress caller) {
+            this.stops = stops;
             this.body = body;
             this.caller = caller;
         }
@@ -84,16 +90,22 @@ final class ConsoleCalls {
     /**
      * Creates a ticket for a request whose headers were checked. The caller must {@linkplain #drop drop} the ticket.
      *
+     * @param stops whether the request stops a call instead of making one
      * @throws WrongRequestException 409 if too many calls are running
      */
-    synchronized String ticket(byte[] body, @Nullable SocketAddress caller) {
-        if (tickets.size() >= MAX_CALLS) {
+    synchronized String ticket(boolean stops, byte[] body, @Nullable SocketAddress caller) {
+        long others = tickets.values().stream()
+                .filter(ticket -> ticket.stops == stops)
+                .count();
+        if (!stops && others >= MAX_CALLS) {
             throw new WrongRequestException(
-                    409,
-                    tickets.size() + " of " + MAX_CALLS + " calls of the console are running; wait for one to end");
+                    409, others + " of " + MAX_CALLS + " calls of the console are running; stop one, or wait");
+        }
+        if (stops && others >= MAX_STOPS) {
+            throw new WrongRequestException(409, others + " requests that stop calls are running; wait for one to end");
         }
         String id = random(16);
-        tickets.put(id, new Ticket(body, caller));
+        tickets.put(id, new Ticket(stops, body, caller));
         return id;
     }
 
@@ -117,9 +129,9 @@ final class ConsoleCalls {
         }
     }
 
-    private synchronized Ticket use(@Nullable String id) {
+    private synchronized Ticket use(@Nullable String id, boolean stops) {
         Ticket ticket = id == null ? null : tickets.get(id);
-        if (ticket == null || ticket.taken) {
+        if (ticket == null || ticket.taken || ticket.stops != stops) {
             throw new WrongRequestException(
                     403, "the request came on a path on which its headers are not checked; use the console's own path");
         }
@@ -140,11 +152,55 @@ final class ConsoleCalls {
      * @throws WrongRequestException if the ticket is invalid or the call cannot be made
      */
     Map<String, Object> call(@Nullable String ticketId) {
-        Ticket ticket = use(ticketId);
+        Ticket ticket = use(ticketId, false);
         try {
             return call(ticket);
         } finally {
             ended(ticketId, ticket);
+        }
+    }
+
+    /**
+     * Stops the call that the request of a ticket names. The request that made the call is then answered with what
+     * the call has sent so far.
+     *
+     * @throws WrongRequestException if the ticket is invalid or the request names no call
+     */
+    Map<String, Object> stop(@Nullable String ticketId) {
+        Ticket ticket = use(ticketId, true);
+        try {
+            String id = CallRequest.readId(ticket.body, json);
+            ConsoleCall call = runningCall(id);
+            if (call != null) {
+                call.stop();
+            }
+            Map<String, Object> answer = new LinkedHashMap<>();
+            answer.put("version", Json.VERSION);
+            answer.put("id", id);
+            answer.put("stopped", call != null);
+            return answer;
+        } finally {
+            ended(ticketId, ticket);
+        }
+    }
+
+    private synchronized @Nullable ConsoleCall runningCall(String id) {
+        return running.get(id);
+    }
+
+    private ConsoleCall.Result run(ConsoleTransport to, ConsoleCall call, @Nullable String id) {
+        if (id == null) {
+            return to.call(call);
+        }
+        synchronized (this) {
+            running.put(id, call);
+        }
+        try {
+            return to.call(call);
+        } finally {
+            synchronized (this) {
+                running.remove(id);
+            }
         }
     }
 
@@ -169,7 +225,7 @@ final class ConsoleCalls {
             throw new WrongRequestException(409, "this request has already run; it was not run again", "repeated");
         }
         ConsoleTransport to = transport(server);
-        ConsoleCall.Result result = to.call(new ConsoleCall(
+        ConsoleCall call = new ConsoleCall(
                 export.key(),
                 method,
                 codec,
@@ -179,7 +235,8 @@ final class ConsoleCalls {
                 request.maxMessages(),
                 to.share(),
                 ticket.caller,
-                clock));
+                clock);
+        ConsoleCall.Result result = run(to, call, request.id());
         return answer(result, request.id() == null ? random(8) : request.id(), trace);
     }
 

@@ -45,7 +45,7 @@ final class ConsoleServletFilter implements Filter {
         String inside = http.getServletPath() + (http.getPathInfo() == null ? "" : http.getPathInfo());
         String name = inside.startsWith(path) ? ConsoleHeaders.nameIn(inside.substring(path.length())) : "?";
         switch (http.getMethod()) {
-            case "POST" -> call(http, answer, chain);
+            case "POST" -> call(name.equals(RpcConsoleEndpoint.STOP), http, answer, chain);
             case "GET", "HEAD" -> {
                 ConsoleFiles.File file =
                         inside.equals(path) ? console.page() : console.files().file(name);
@@ -80,12 +80,12 @@ final class ConsoleServletFilter implements Filter {
         }
     }
 
-    private void call(HttpServletRequest request, HttpServletResponse answer, FilterChain chain)
+    private void call(boolean stops, HttpServletRequest request, HttpServletResponse answer, FilterChain chain)
             throws IOException, ServletException {
         String ticket;
         try {
             RequestRules.check(headOf(request));
-            ticket = console.calls().ticket(body(request), caller(request));
+            ticket = console.calls().ticket(stops, body(request), caller(request));
         } catch (WrongRequestException e) {
             answer.setStatus(e.status());
             answer.setContentType("application/json");

@@ -51,12 +51,13 @@ final class ConsoleWebFilter implements WebFilter {
         ConsoleHeaders.safety().forEach(headers::set);
         headers.set(HttpHeaders.CACHE_CONTROL, "no-store");
         HttpMethod method = exchange.getRequest().getMethod();
+        String name = ConsoleHeaders.nameIn(
+                found == null ? "" : found.getUriVariables().getOrDefault("name", ""));
         if (method.equals(HttpMethod.POST)) {
-            return call(exchange, chain);
+            return call(name.equals(RpcConsoleEndpoint.STOP), exchange, chain);
         }
         if (method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD)) {
-            String name = found == null ? "" : found.getUriVariables().getOrDefault("name", "");
-            ConsoleFiles.File file = isPage ? console.page() : console.files().file(ConsoleHeaders.nameIn(name));
+            ConsoleFiles.File file = isPage ? console.page() : console.files().file(name);
             if (file != null) {
                 return send(file, exchange);
             }
@@ -88,19 +89,20 @@ final class ConsoleWebFilter implements WebFilter {
         return answer.writeWith(Mono.fromSupplier(() -> answer.bufferFactory().wrap(body)));
     }
 
-    private Mono<Void> call(ServerWebExchange exchange, WebFilterChain chain) {
+    private Mono<Void> call(boolean stops, ServerWebExchange exchange, WebFilterChain chain) {
         try {
             RequestRules.check(headOf(exchange.getRequest()));
         } catch (WrongRequestException e) {
             return refuse(exchange, e);
         }
         return body(exchange.getRequest())
-                .flatMap(body -> admitted(exchange, chain, body))
+                .flatMap(body -> admitted(stops, exchange, chain, body))
                 .onErrorResume(WrongRequestException.class, e -> refuse(exchange, e));
     }
 
-    private Mono<Void> admitted(ServerWebExchange exchange, WebFilterChain chain, byte[] body) {
-        String ticket = console.calls().ticket(body, exchange.getRequest().getRemoteAddress());
+    private Mono<Void> admitted(boolean stops, ServerWebExchange exchange, WebFilterChain chain, byte[] body) {
+        String ticket =
+                console.calls().ticket(stops, body, exchange.getRequest().getRemoteAddress());
         return Mono.defer(() -> chain.filter(exchange.mutate()
                         .request(new TicketRequest(exchange.getRequest(), ticket))
                         .build()))

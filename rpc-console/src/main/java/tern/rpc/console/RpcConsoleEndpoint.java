@@ -31,6 +31,10 @@ public final class RpcConsoleEndpoint {
     static final Access DEFAULT_ACCESS = Access.READ_ONLY;
 
     private static final String CALL = "call";
+
+    /** The last element of the path that stops a call. */
+    static final String STOP = "stop";
+
     private static final String JSON = "application/json";
     private static final String TEXT = "text/plain;charset=UTF-8";
 
@@ -53,8 +57,8 @@ public final class RpcConsoleEndpoint {
      */
     @ReadOperation(produces = {JSON, "text/javascript", "text/css", "text/plain"})
     public @Nullable WebEndpointResponse<byte[]> read(@Selector String name) {
-        if (name.equals(CALL)) {
-            return failed(new WrongRequestException(405, "a call is a POST"));
+        if (name.equals(CALL) || name.equals(STOP)) {
+            return failed(new WrongRequestException(405, name + " takes only a POST"));
         }
         ConsoleFiles.File file = console.files().file(name);
         if (file != null) {
@@ -68,17 +72,18 @@ public final class RpcConsoleEndpoint {
     }
 
     /**
-     * Makes the call that a ticket permits.
+     * Makes the call that a ticket permits, or stops a call.
      *
      * @param ticket the id of the ticket that the console's filter created after it had checked the request
      */
     @WriteOperation(produces = JSON)
     public WebEndpointResponse<byte[]> call(@Selector String name, @Nullable String ticket) {
-        if (!name.equals(CALL)) {
-            return failed(new WrongRequestException(404, "only " + CALL + " takes a POST"));
+        if (!name.equals(CALL) && !name.equals(STOP)) {
+            return failed(new WrongRequestException(404, "only " + CALL + " and " + STOP + " take a POST"));
         }
         try {
-            return answer(200, console.json().bytes(console.calls().call(ticket)), JSON);
+            ConsoleCalls calls = console.calls();
+            return answer(200, console.json().bytes(name.equals(CALL) ? calls.call(ticket) : calls.stop(ticket)), JSON);
         } catch (WrongRequestException e) {
             return failed(e);
         }

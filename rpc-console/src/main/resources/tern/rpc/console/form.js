@@ -64,6 +64,9 @@ export function Messages({type, types, value, change}) {
   return html`<div class="form"><${Items} name="message" type=${type} types=${types} value=${value} change=${change} /></div>`;
 }
 
+/** The date this number of days after today. */
+const day = (after) => new Date(Date.now() + after * 86_400_000).toISOString().slice(0, 10);
+
 const textOf = (value) => (value instanceof Num || value instanceof Invalid ? value.text : typeof value === 'string' ? value : null);
 const javaOf = (type) => simple((type && type.java) || kindOf(type));
 
@@ -111,16 +114,41 @@ function Pairs({name, type, types, value, change}) {
   const pairs = [...value];
   const rename = (i, key) => !value.has(key) && change(new Map(pairs.with(i, [key, pairs[i][1]])));
   const add = () => {
-    let n = pairs.length + 1;
-    while (value.has(`key${n}`)) n++;
-    const key = kindOf(type.key) === 'integer' ? String(n) : `key${n}`;
-    if (!value.has(key)) change(new Map(value).set(key, initial(type.of, types)));
+    const key = freeKey(type.key, types, value);
+    if (key !== undefined) change(new Map(value).set(key, initial(type.of, types)));
   };
+  const keys = kindOf(type.key) === 'enum' ? list(fieldsOf(type.key, types)?.values) : null;
+  const full = freeKey(type.key, types, value) === undefined;
   return html`${pairs.map(([key, item], i) => html`<div class="item pair" key=${i}>
-      <label class="field-label"><span class="field-name">key ${i + 1}</span><input type="text" value=${key} onChange=${(e) => rename(i, e.target.value) || (e.target.value = key)} spellcheck=${false} autocomplete="off" /></label>
+      <label class="field-label"><span class="field-name">key ${i + 1}</span>${keys ? html`<select value=${key} onChange=${(e) => rename(i, e.target.value)}>${[key, ...keys.filter((k) => !value.has(k))].map((k) => html`<option key=${k} value=${k}>${k}</option>`)}</select>`
+        : html`<input type="text" value=${key} onChange=${(e) => rename(i, e.target.value) || (e.target.value = key)} spellcheck=${false} autocomplete="off" />`}<${Wrong} value=${scalar(kindOf(type.key), type.key, key)} /></label>
       <${Field} name=${`value ${i + 1}`} type=${type.of} types=${types} value=${item} change=${(v) => change(new Map(pairs.with(i, [key, v])))} />
       <button type="button" class="small remove" aria-label=${`Remove ${key} from ${name}`} onClick=${() => change(new Map(pairs.toSpliced(i, 1)))}>Remove</button></div>`)}
-    <button type="button" class="small" aria-label=${`Add to ${name}`} onClick=${add}>Add</button>`;
+    <button type="button" class="small" aria-label=${`Add to ${name}`} disabled=${full} onClick=${add}>Add</button>`;
+}
+
+/** Returns a key that the type of the keys allows and that the map does not contain; undefined if there is none. */
+function freeKey(type, types, map) {
+  const kind = kindOf(type);
+  if (kind === 'enum') return list(fieldsOf(type, types)?.values).find((value) => !map.has(value));
+  if (kind === 'boolean') return ['true', 'false'].find((value) => !map.has(value));
+  for (let n = map.size + 1; ; n++) {
+    const key = keyNumber(kind, type, types, n);
+    if (!map.has(key)) return key;
+  }
+}
+
+function keyNumber(kind, type, types, n) {
+  switch (kind) {
+    case 'integer': case 'number': case 'decimal': return String(n);
+    case 'date': return day(n - 1);
+    case 'datetime': return `${day(n - 1)}T12:00:00`;
+    case 'instant': return `${day(n - 1)}T12:00:00Z`;
+    case 'time': return new Date(n * 60_000).toISOString().slice(11, 19);
+    case 'duration': return `PT${n}S`;
+    case 'uuid': return HINTS.uuid.slice(0, -8) + n.toString(16).padStart(8, '0');
+    default: return `key${n}`;
+  }
 }
 
 /** A form field in which the user writes JSON, for a value of unknown type. */

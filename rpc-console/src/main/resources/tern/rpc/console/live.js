@@ -19,6 +19,7 @@ let turn = 0;
 let running = false;
 let timer = 0;
 let failures = 0;
+let stale = false;
 const listeners = new Set();
 
 export function useLive() {
@@ -41,8 +42,25 @@ export function want(resource) {
   soon(0);
 }
 
+/**
+ * Notes that another process answers than the one whose data are shown. Used after a call that the new process refused,
+ * because a paused page does not notice it. Its data are kept until it continues.
+ */
+export function replaced() {
+  live.instance = null;
+  live.restartedAt = new Date();
+  if (!live.paused) live.data = {};
+  stale = live.paused;
+  changed();
+  soon(0);
+}
+
 export function pause(paused) {
   live.paused = paused;
+  if (!paused && stale) {
+    live.data = {}; // discards the data of the previous process
+    stale = false;
+  }
   changed();
   if (!paused) soon(0);
 }

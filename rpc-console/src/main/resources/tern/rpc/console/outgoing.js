@@ -8,7 +8,6 @@ export function Outgoing({outgoing}) {
     <div class="bar"><h1>Outgoing</h1><span class="muted">the providers of each reference, as this client sees them</span></div>
     ${references.length === 0 && html`<${Empty}>This application calls no other one.<//>`}
     ${references.map((reference) => html`<${Reference} key=${reference.service} reference=${reference} />`)}
-    ${list(outgoing.fallbacks).length > 0 && html`<${Card} title="Answers of fallbacks"><ul>${outgoing.fallbacks.map((f) => html`<li>${f.service}: ${count(f.count)}</li>`)}</ul><//>`}
     <${Card} title="Who calls us"><${Callers} callers=${list(outgoing.callers)} /><//>
   </div>`;
 }
@@ -20,12 +19,18 @@ function Reference({reference}) {
   const of = reference.list || {};
   const endpoints = list(reference.endpoints);
   return html`<${Card} title=${html`<span class="code">${reference.service}</span>`} extra=${html`<${Badge} kind=${LISTS[of.state]}>list ${String(of.state || 'unknown').toLowerCase()}<//>`}>
-    <p class="muted">${count(of.listed)} providers of ${of.source}, since ${moment(of.since)}${of.why && `; ${of.why}`}${of.held > 0 && `; ${count(of.held)} kept that the list does not contain any more: ${of.heldWhy}`}</p>
+    <p class="muted">${count(of.listed)} ${of.listed === 1 ? 'provider' : 'providers'} of ${of.source}, since ${moment(of.since)}${of.why && `; ${of.why}`}${of.held > 0 && `; ${count(of.held)} kept that the list does not contain any more: ${of.heldWhy}`}</p>
     ${endpoints.length === 0 ? html`<${Empty}>No provider. Calls fail until the list names one.<//>` : html`<${Scroll} label=${`Providers of ${reference.service}`}><table>
       <thead><tr><th scope="col">Provider</th><th scope="col">Connection</th><th scope="col">Share of calls</th><th scope="col" class="num">Score</th><th scope="col" class="num">Time</th><th scope="col" class="num">In flight</th><th scope="col" class="num">Ejections</th><th scope="col">State</th></tr></thead>
       <tbody>${endpoints.map((e) => html`<${Provider} key=${e.address} e=${e} />`)}</tbody></table><//>`}
+    <${Attempts} reference=${reference} />
   <//>`;
 }
+
+// The counts since the start of the client. They belong to the service, so two references to it show the same counts.
+const ATTEMPTS = {retries: ['Retries', 'attempts that repeated a failed attempt'], hedges: ['Hedges', 'attempts sent to a second provider because the first one was slow'], fallbacks: ['Answers of the fallback', 'calls that no provider accepted; they count as failed']};
+
+const Attempts = ({reference}) => html`<dl class="facts attempts" aria-label="Since the start">${Object.entries(ATTEMPTS).map(([name, [title, hint]]) => html`<dt>${title}</dt><dd class=${name === 'fallbacks' && reference[name] > 0 ? 'bad-text' : ''}>${count(reference[name])} <small>${hint}</small></dd>`)}</dl>`;
 
 const times = (multiple) => (typeof multiple === 'number' ? `${multiple.toFixed(1)} ×` : '–');
 

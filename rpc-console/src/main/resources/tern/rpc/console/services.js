@@ -5,7 +5,7 @@ import {post} from './api.js';
 import {curl, grpcurl, java} from './copyas.js';
 import {Arguments, Messages, initial} from './form.js';
 import {firstInvalid, fromPlain, parse, print} from './json.js';
-import {live, retrySoon} from './live.js';
+import {live, replaced, retrySoon} from './live.js';
 import {Badge, Card, Copy, Empty, Note, Scroll, Stat, Time, count, entries, list, millis, simple} from './parts.js';
 import {Result} from './result.js';
 import {go, link} from './route.js';
@@ -13,6 +13,7 @@ import {go, link} from './route.js';
 const SHAPES = {UNARY: 'one answer', SERVER_STREAM: 'stream of answers', CLIENT_STREAM: 'stream of messages', BIDI_STREAM: 'streams both ways'};
 const GRACE = 5000; // milliseconds; the page waits this long for the answer after the timeout, at which the server ends the call
 const MAX_REQUEST = 1 << 20;
+const MAX_TIMEOUT = 60_000; // the server refuses more
 const MANY = 12; // if there are more services than this, their tree nodes are collapsed at first
 
 const idOf = (service, method) => [service.key, method.name, method.descriptor || ''];
@@ -126,7 +127,7 @@ function obstacle(session, method) {
   if (session.error) return 'Correct the JSON first.';
   const invalid = firstInvalid(session.value);
   if (invalid) return `Correct the form first: ${invalid.why}.`;
-  if (!(session.timeoutMillis >= 1)) return 'The timeout must be a number of milliseconds.';
+  if (!(session.timeoutMillis >= 1 && session.timeoutMillis <= MAX_TIMEOUT)) return `The timeout must be a number of milliseconds from 1 to ${MAX_TIMEOUT}.`;
   try {
     headersOf(session.headers);
   } catch (e) {
@@ -145,17 +146,19 @@ async function send(session, service, method) {
   if (session.running || obstacle(session, method)) return;
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort('timeout'), session.timeoutMillis + GRACE);
-  session.running = {since: Date.now(), abort};
+  const id = randomId();
+  session.running = {since: Date.now(), abort, id, stopping: false};
   session.result = null;
   session.failure = null;
   redrawAll();
   const messages = sendsMessages(method) ? session.value.map((message) => print(message, '')) : [print(session.value, '')];
-  const request = {service: service.key, method: method.name, descriptor: method.descriptor, messages, headers: headersOf(session.headers), timeoutMillis: session.timeoutMillis, maxMessages: 100, id: randomId(), instance: live.instance};
+  const request = {service: service.key, method: method.name, descriptor: method.descriptor, messages, headers: headersOf(session.headers), timeoutMillis: session.timeoutMillis, maxMessages: 100, id, instance: live.instance};
   try {
     session.result = await post('call', request, {signal: abort.signal});
   } catch (e) {
     session.failure = failureOf(e, abort.signal, session);
-    retrySoon();
+    if (e.body?.restarted) replaced();
+    else retrySoon();
   }
   clearTimeout(timer);
   const took = Date.now() - session.running.since;
@@ -163,6 +166,22 @@ async function send(session, service, method) {
   remember({at: new Date().toISOString(), id: idOf(service, method), text: session.text, headers: session.headers, timeoutMillis: session.timeoutMillis, code: session.result?.code || session.failure.code, took: session.result?.tookMillis ?? took});
   redrawAll();
   setTimeout(() => document.querySelector('.result')?.scrollIntoView({block: 'nearest'}));
+}
+
+/**
+ * Stops the running call. The server cancels it and then answers the call's own request with what it has so far. If the
+ * server cannot be reached, or at the second press, the page only stops waiting.
+ */
+async function stop({running}) {
+  if (!running) return;
+  if (running.stopping) return running.abort.abort('left');
+  running.stopping = true;
+  redrawAll();
+  try {
+    await post('stop', {id: running.id}, {signal: AbortSignal.timeout(GRACE)});
+  } catch {
+    running.abort.abort('left');
+  }
 }
 
 function failureOf(e, signal, session) {
@@ -216,7 +235,7 @@ function Method({service, method, types, services}) {
       </div>
       <details><summary>Headers and timeout</summary><div class="columns two">
         <label class="field-label"><span class="field-name">Headers <small>one "name: value" a line</small></span><textarea class="code" rows="3" value=${session.headers} onInput=${(e) => edit((s) => (s.headers = e.target.value))} spellcheck=${false}></textarea></label>
-        <label class="field-label"><span class="field-name">Timeout <small>milliseconds</small></span><input type="number" min="1" max="300000" value=${session.timeoutMillis} onInput=${(e) => edit((s) => (s.timeoutMillis = Math.min(300_000, Number(e.target.value))))} /></label></div></details>
+        <label class="field-label"><span class="field-name">Timeout <small>milliseconds</small></span><input type="number" min="1" max=${MAX_TIMEOUT} value=${session.timeoutMillis} onInput=${(e) => edit((s) => (s.timeoutMillis = Math.floor(Number(e.target.value))))} /></label></div></details>
       <div class="bar send"><button type="submit" class="primary" disabled=${Boolean(session.running || why)} aria-describedby="obstacle">Send</button>
         <span id="obstacle" class="muted">${session.running ? html`<${Running} session=${session} />` : why}</span>
         <span class="tools"><${CopyAs} service=${service} method=${method} types=${types} session=${session} /></span></div>
@@ -282,7 +301,7 @@ function Running({session}) {
     const timer = setInterval(() => tick((n) => n + 1), 100);
     return () => clearInterval(timer);
   }, []);
-  return html`<span class="spinner" aria-hidden="true"></span> runs for <span class="num">${((Date.now() - session.running.since) / 1000).toFixed(1)} s</span> <button type="button" class="small" onClick=${() => session.running?.abort.abort('left')}>Stop waiting</button>`;
+  return html`<span class="spinner" aria-hidden="true"></span> runs for <span class="num">${((Date.now() - session.running.since) / 1000).toFixed(1)} s</span> <button type="button" class="small" onClick=${() => stop(session)}>${session.running.stopping ? 'Stop waiting' : 'Stop'}</button>`;
 }
 
 function CopyAs({service, method, types, session}) {

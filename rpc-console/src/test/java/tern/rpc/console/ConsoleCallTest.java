@@ -12,6 +12,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 import shop.Shop;
@@ -170,6 +172,66 @@ class ConsoleCallTest {
         assertThat(result.path("code").asString()).isEqualTo("DEADLINE_EXCEEDED");
         assertThat(result.path("executed").asString()).isEqualTo("MAYBE");
         assertThat(result.path("message").asString()).contains("Shop/hang was still running after");
+    }
+
+    private CompletableFuture<Http.Answer> begun(Http to, String method, String id) {
+        String body = Consoles.call(method, ",\"timeoutMillis\":60000,\"id\":\"" + id + "\"", new String[0]);
+        return CompletableFuture.supplyAsync(
+                () -> to.call(Consoles.PATH + "/call", body), task -> new Thread(task).start());
+    }
+
+    private static JsonNode stopped(Http to, String id) {
+        String body = "{\"id\":\"" + id + "\"}";
+        JsonNode told = to.call(Consoles.PATH + "/stop", body).json();
+        while (!told.path("stopped").asBoolean()) { // until the call has begun
+            assertThat(told.path("version").asInt()).isEqualTo(1);
+            told = to.call(Consoles.PATH + "/stop", body).json();
+        }
+        return told;
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void stoppedCallsEndAlthoughNoOtherCallMayBegin(WebApplicationType web) throws Exception {
+        try (ConfigurableApplicationContext other = Consoles.start(web, Consoles.SHOWN, Consoles.CALLS)) {
+            Http to = Http.of(other);
+            List<CompletableFuture<Http.Answer>> calls = IntStream.range(0, ConsoleCalls.MAX_CALLS)
+                    .mapToObj(i -> begun(to, i == 0 ? "slowly" : "hang", "call-" + i))
+                    .toList();
+            RpcServer server = other.getBean(RpcServer.class);
+            while (server.inFlight() < ConsoleCalls.MAX_CALLS) {
+                Thread.onSpinWait();
+            }
+            assertThat(other.getBean(ShopApplication.Sales.class).slow.await(60, TimeUnit.SECONDS))
+                    .isTrue();
+
+            for (int i = 0; i < calls.size(); i++) {
+                stopped(to, "call-" + i);
+                JsonNode result = calls.get(i).get(60, TimeUnit.SECONDS).json();
+                assertThat(result.path("code").asString()).isEqualTo("CANCELLED");
+                assertThat(result.path("message").asString()).contains("stopped in the console");
+            }
+            JsonNode stream = calls.get(0).get().json();
+            assertThat(answers(stream)).containsExactly("1");
+            assertThat(stream.path("cut").asString()).contains("stopped in the console after 1 answers");
+            assertThat(stream.path("executed").asString()).isEqualTo("YES");
+            assertThat(calls.get(1).get().json().path("executed").asString()).isEqualTo("MAYBE");
+            assertThat(other.getBean(ShopApplication.Sales.class).cancelled.await(60, TimeUnit.SECONDS))
+                    .isTrue();
+            other.getBean(ShopApplication.Sales.class).release.countDown();
+        }
+    }
+
+    @Test
+    void stopOfAnUnknownCallStopsNothing() {
+        assertThat(http.call(Consoles.PATH + "/stop", "{\"id\":\"nobody\"}")
+                        .json()
+                        .path("stopped")
+                        .asBoolean())
+                .isFalse();
+        assertThat(http.call(Consoles.PATH + "/stop", "{}").status()).isEqualTo(400);
+        assertThat(http.call(Consoles.PATH + "/stop", "{").status()).isEqualTo(400);
+        assertThat(http.get(Consoles.PATH + "/stop").status()).isEqualTo(405);
     }
 
     @Test

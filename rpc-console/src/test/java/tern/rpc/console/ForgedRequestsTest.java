@@ -77,6 +77,7 @@ class ForgedRequestsTest {
         other("DELETE", CALL, MARK, JSON, own);
         other("POST", Consoles.PATH, MARK, JSON, own);
         other("POST", Consoles.PATH + "/now", MARK, JSON, own);
+        other("POST", Consoles.PATH + "/stop", JSON, "Origin: http://evil.example");
         other("POST", CALL + ";x=1", JSON);
         other("POST", "/actuator//rpc-console/call", JSON);
         other("POST", "/actuator/rpc-console;x=1/call", JSON);

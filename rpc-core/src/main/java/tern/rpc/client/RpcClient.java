@@ -183,14 +183,25 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param providers the service's current providers
      * @param cluster the state of the provider list and of each provider
+     * @param attempts the additional attempts and fallbacks of all references of this client to the service
      */
-    public record Reference(ServiceKey service, List<Provider> providers, ClusterReport cluster) {
+    public record Reference(
+            ServiceKey service, List<Provider> providers, ClusterReport cluster, AttemptCounts attempts) {
 
         /** The connections to this reference's providers. */
         public List<ClientConnection> connections() {
             return providers.stream().map(Provider::connection).toList();
         }
     }
+
+    /**
+     * Counts of one service since the client started.
+     *
+     * @param retries attempts that repeated a failed attempt
+     * @param hedges attempts sent to a second provider because the first one was slow
+     * @param fallbacks calls that no provider accepted and that a fallback answered
+     */
+    public record AttemptCounts(long retries, long hedges, long fallbacks) {}
 
     /**
      * Sets the rules of a reference, such as timeouts and weights, and replaces rules set by earlier calls of this
@@ -214,7 +225,8 @@ public final class RpcClient implements AutoCloseable {
                 .map(endpoints -> new Reference(
                         endpoints.service(),
                         endpoints.providers(),
-                        endpoints.cluster().report(clock.nanoTime())))
+                        endpoints.cluster().report(clock.nanoTime()),
+                        attempts(endpoints.service()).counts()))
                 .toList();
     }
 

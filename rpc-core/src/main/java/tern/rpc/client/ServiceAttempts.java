@@ -25,6 +25,10 @@ record ServiceAttempts(RetryPolicy retries, Hedging.Budget hedges, LongAdder fal
         return made;
     }
 
+    RpcClient.AttemptCounts counts() {
+        return new RpcClient.AttemptCounts(retries.retries(), hedges.sent(), fallbacks.sum());
+    }
+
     /** Creates the object that decides when the calls of one method are hedged. */
     Hedging hedging() {
         return newHedging.get();

@@ -52,10 +52,15 @@ public final class RpcMeters {
             ServiceKey service, String method, @Nullable Duration timeout, int attempts) {}
 
     public RpcMeters(MeterRegistry registry, Slo slo) {
+        this(registry, slo, NanoClock.SYSTEM);
+    }
+
+    /** @param clock the clock by which the last minute and the last 15 minutes are counted */
+    public RpcMeters(MeterRegistry registry, Slo slo, NanoClock clock) {
         this.registry = registry;
         this.slo = slo;
-        this.server = new LatencyWindow(NanoClock.SYSTEM, slo.latency().toNanos());
-        this.client = new LatencyWindow(NanoClock.SYSTEM, slo.latency().toNanos());
+        this.server = new LatencyWindow(clock, slo.latency().toNanos());
+        this.client = new LatencyWindow(clock, slo.latency().toNanos());
         for (int i = 0; i < failures.length; i++) {
             failures[i] = new LongAdder();
         }

@@ -14,6 +14,7 @@ import org.springframework.context.ApplicationContext;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.spring.RpcFallback;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint;
@@ -125,6 +126,34 @@ class ClusterReportTest {
                                 .containsPattern(CLOSED + " +\\w+ +0 % of the calls, .*; .*refused");
                     });
                 }));
+    }
+
+    @RpcFallback(forInterface = GreetingService.class)
+    static class Politeness implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return "welcome";
+        }
+    }
+
+    @Test
+    void answersOfTheFallbackAreCountedApart() {
+        application(User.class, Politeness.class)
+                .withPropertyValues("rpc.client.url=" + CLOSED, "management.endpoints.web.exposure.include=rpc")
+                .run(here -> {
+                    assertThat(json(here).at("/references/0/fallbacks").asInt()).isZero();
+                    assertThat(text(here)).doesNotContain("fallback");
+
+                    here.getBean(User.class).greetings.greet("x");
+                    here.getBean(User.class).greetings.greet("y");
+
+                    JsonNode reference = json(here).at("/references/0");
+                    assertThat(reference.get("fallbacks").asInt()).isEqualTo(2);
+                    assertThat(reference.get("hedges").asInt()).isZero();
+                    assertThat(reference.get("retries").asInt()).isZero();
+                    assertThat(text(here))
+                            .contains("since the start: 0 retries, 0 hedges, 2 calls answered by the fallback");
+                });
     }
 
     @Test

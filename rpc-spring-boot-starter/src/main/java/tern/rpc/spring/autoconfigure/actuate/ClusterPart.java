@@ -26,8 +26,13 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param service the group, interface and version
      * @param list the list of the reference's providers
      * @param endpoints the providers to which the client connects
+     * @param retries the number of attempts that repeated a failed attempt; like the next two numbers, since the start
+     *     of the client and for all references to the service
+     * @param hedges the number of attempts sent to a second provider because the first one was slow
+     * @param fallbacks the number of calls that no provider accepted and that a fallback answered
      */
-    record Reference(String service, ProviderList list, List<Endpoint> endpoints) {
+    record Reference(
+            String service, ProviderList list, List<Endpoint> endpoints, long retries, long hedges, long fallbacks) {
 
         static Reference of(RpcClient.Reference reference, Instant at) {
             ClusterReport cluster = reference.cluster();
@@ -36,7 +41,10 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
                     ProviderList.of(cluster, at),
                     cluster.providers().stream()
                             .map(provider -> Endpoint.of(provider, at))
-                            .toList());
+                            .toList(),
+                    reference.attempts().retries(),
+                    reference.attempts().hedges(),
+                    reference.attempts().fallbacks());
         }
     }
 

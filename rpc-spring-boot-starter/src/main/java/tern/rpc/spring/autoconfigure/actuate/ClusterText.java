@@ -8,8 +8,8 @@ import java.util.Locale;
 import tern.rpc.cluster.ClusterReport;
 
 /**
- * Formats the report on each reference's providers as text: one line for the reference's provider list, and one line
- * for each provider.
+ * Formats the report on each reference's providers as text: one line for the reference's provider list, one line for
+ * each provider, and one line for additional attempts and fallbacks if there were any.
  */
 final class ClusterText {
 
@@ -54,6 +54,14 @@ final class ClusterText {
                     endpoint.score(),
                     endpoint.inFlight(),
                     notes(endpoint, at)));
+        }
+        if (reference.retries() + reference.hedges() + reference.fallbacks() > 0) {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "  since the start: %,d retries, %,d hedges, %,d calls answered by the fallback%n",
+                    reference.retries(),
+                    reference.hedges(),
+                    reference.fallbacks()));
         }
     }
 

@@ -1,0 +1,199 @@
+package tern.rpc.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import shop.ShopApplication;
+import tern.rpc.metrics.LatencyWindow;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+
+/** Tests what the console costs an application that exposes it: threads, memory, and the CPU time of a data request. */
+@Timeout(300)
+class ConsoleCostTest {
+
+    private static final List<String> DATA =
+            List.of("now", "services", "slow", "why", "outgoing", "settings", "report");
+    private static final String EXPOSED = "management.endpoints.web.exposure.include=rpc-console,health";
+    private static final String NOT_EXPOSED = "management.endpoints.web.exposure.include=health";
+    private static final long MAX_HEAP_BYTES = 2 << 20;
+    private static final long MAX_ALLOCATED_BYTES = 512 << 10;
+    private static final long MAX_CPU_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final int REQUESTS = 200;
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** Meters whose last 15 minutes contain 100 calls in each second. */
+    @Configuration(proxyBeanMethods = false)
+    static class FullMeters {
+
+        @Bean
+        RpcMeters meters(Slo slo) {
+            AtomicLong nanos = new AtomicLong();
+            RpcMeters meters = new RpcMeters(new CompositeMeterRegistry(), slo, nanos::get);
+            LatencyWindow window = meters.servedWindow();
+            for (int second = 0; second < 15 * 60; second++) {
+                for (int call = 0; call < 100; call++) {
+                    window.record(TimeUnit.MILLISECONDS.toNanos(1L + call), call == 0);
+                }
+                nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+            }
+            return meters;
+        }
+    }
+
+    private static ConfigurableApplicationContext start(String exposure) {
+        return Consoles.start(WebApplicationType.SERVLET, List.of(ShopApplication.class, FullMeters.class), exposure);
+    }
+
+    private static void readAll(Http http) {
+        for (String name : DATA) {
+            assertThat(http.get(Consoles.PATH + "/" + name).status()).as(name).isEqualTo(200);
+        }
+        for (String name : ConsoleFiles.names()) {
+            assertThat(http.get(Consoles.PATH + "/" + name).status()).as(name).isEqualTo(200);
+        }
+        assertThat(http.get(Consoles.PATH).status()).isEqualTo(200);
+    }
+
+    private static Set<Thread> alive() {
+        return Set.copyOf(Thread.getAllStackTraces().keySet());
+    }
+
+    /** The names of the threads that were not alive before, without the numbers in them. */
+    private static Set<String> startedSince(Set<Thread> before) {
+        return alive().stream()
+                .filter(thread -> !before.contains(thread))
+                .map(thread -> thread.getName().replaceAll("[0-9]+", "N"))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void exposedConsoleStartsNoThread() {
+        Set<String> usual;
+        Set<Thread> before = alive();
+        try (ConfigurableApplicationContext there = start(NOT_EXPOSED)) {
+            Http.of(there).get("/actuator/health");
+            usual = startedSince(before);
+        }
+
+        before = alive();
+        try (ConfigurableApplicationContext there = start(EXPOSED)) {
+            readAll(Http.of(there));
+            assertThat(usual).containsAll(startedSince(before));
+
+            RpcConsoleEndpoint endpoint = there.getBean(RpcConsoleEndpoint.class);
+            Set<Thread> atRest = alive();
+            for (int i = 0; i < REQUESTS; i++) {
+                DATA.forEach(endpoint::read);
+            }
+            assertThat(startedSince(atRest)).isEmpty();
+        }
+    }
+
+    @Test
+    void usedConsoleKeepsAtMostTwoMegabytes() {
+        try (ConfigurableApplicationContext there = start(EXPOSED)) {
+            Http http = Http.of(there);
+            for (int i = 0; i < REQUESTS; i++) {
+                http.get("/actuator/health");
+            }
+            long before = heapBytes();
+
+            for (int i = 0; i < 3; i++) {
+                readAll(http);
+            }
+
+            assertThat(heapBytes() - before).isLessThan(MAX_HEAP_BYTES);
+        }
+    }
+
+    /** The smallest heap after several collections, because other threads allocate memory in between. */
+    private static long heapBytes() {
+        return LongStream.range(0, 5)
+                .map(run -> {
+                    System.gc();
+                    return ManagementFactory.getMemoryMXBean()
+                            .getHeapMemoryUsage()
+                            .getUsed();
+                })
+                .min()
+                .orElseThrow();
+    }
+
+    @Test
+    void dataOfASecondAllocatesLittle() {
+        try (ConfigurableApplicationContext there = start(EXPOSED)) {
+            RpcConsoleEndpoint endpoint = there.getBean(RpcConsoleEndpoint.class);
+            for (int i = 0; i < REQUESTS; i++) {
+                endpoint.read("now");
+            }
+            long before = threads.getCurrentThreadAllocatedBytes();
+
+            for (int i = 0; i < REQUESTS; i++) {
+                endpoint.read("now");
+            }
+
+            long each = (threads.getCurrentThreadAllocatedBytes() - before) / REQUESTS;
+            System.out.printf("a data request of the console allocates %,d bytes%n", each);
+            assertThat(each).isBetween(1_000L, MAX_ALLOCATED_BYTES);
+        }
+    }
+
+    /** Measures the CPU time of all threads except the one that sends the requests. */
+    @Test
+    @Tag("figures")
+    void dataOfASecondCostsAtMostAMillisecond() {
+        try (ConfigurableApplicationContext there = start(EXPOSED)) {
+            Http http = Http.of(there);
+            for (int i = 0; i < 20 * REQUESTS; i++) {
+                http.get(Consoles.PATH + "/now");
+            }
+            long before = cpuNanosOfOthers();
+
+            for (int i = 0; i < REQUESTS; i++) {
+                http.get(Consoles.PATH + "/now");
+            }
+
+            long each = (cpuNanosOfOthers() - before) / REQUESTS;
+            System.out.printf(
+                    "a data request of the console costs %.3f ms CPU, of which %.3f ms make the data%n",
+                    each / 1e6, cpuNanosOfTheData(there) / 1e6);
+            assertThat(each).isBetween(1L, MAX_CPU_NANOS);
+        }
+    }
+
+    private long cpuNanosOfTheData(ConfigurableApplicationContext there) {
+        RpcConsoleEndpoint endpoint = there.getBean(RpcConsoleEndpoint.class);
+        long before = threads.getCurrentThreadCpuTime();
+        for (int i = 0; i < REQUESTS; i++) {
+            endpoint.read("now");
+        }
+        return (threads.getCurrentThreadCpuTime() - before) / REQUESTS;
+    }
+
+    private long cpuNanosOfOthers() {
+        long own = Thread.currentThread().getId();
+        return LongStream.of(threads.getAllThreadIds())
+                .filter(id -> id != own)
+                .map(threads::getThreadCpuTime)
+                .filter(nanos -> nanos > 0)
+                .sum();
+    }
+}
