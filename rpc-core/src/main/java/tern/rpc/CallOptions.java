@@ -100,7 +100,7 @@ public final class CallOptions {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Lets calls that find no provider wait for one until their deadline, instead of failing at once. */
+    /** Lets calls that find no provider wait for one until their deadline, instead of failing immediately. */
     public CallOptions waitForReady() {
         return waitForReady(true);
     }

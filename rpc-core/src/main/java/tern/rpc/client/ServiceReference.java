@@ -137,7 +137,9 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Lets calls that find no provider wait for one until their deadline. By default such calls fail at once. */
+        /**
+         * Lets calls that find no provider wait for one until their deadline. By default such calls fail immediately.
+         */
         public Builder<T> waitForReady() {
             return defaults(defaults.withWaitForReady(true));
         }

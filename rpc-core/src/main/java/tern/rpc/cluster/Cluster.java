@@ -431,7 +431,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Whether a call of the method with this tag would be sent at once or would wait for a connection that is being
+     * Whether a call of the method with this tag would be sent immediately or would wait for a connection that is being
      * opened.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {

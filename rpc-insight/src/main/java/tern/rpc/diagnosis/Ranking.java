@@ -102,7 +102,7 @@ final class Ranking {
         return excess;
     }
 
-    /** Returns the causes, the most expensive first. The list has at least one element. */
+    /** Returns the causes, most expensive first. The list has at least one element. */
     List<Cause> causes() {
         leaves.addAll(excess.times, 1);
         addRefused();

@@ -205,7 +205,7 @@ public final class Connection implements PendingCall.Carrier {
         } else {
             ready(opened);
         }
-        // The listener is added last, because it runs at once if the server has already closed the connection.
+        // The listener is added last, because it runs immediately if the server has already closed the connection.
         opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
     }
 

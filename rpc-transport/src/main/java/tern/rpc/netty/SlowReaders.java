@@ -27,9 +27,9 @@ import tern.rpc.limit.SeldomWarning;
  * queued, so only the connection can be closed.
  *
  * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client read neither all waiting bytes nor
- * {@link #FAST_BYTES} within one second. Above {@link UnsentBudget#mostBytes}, any connection may be closed at once.
- * Connections are closed first at the address with the most unread bytes, and there in the order of their unread bytes,
- * most first. Thread-safe.
+ * {@link #FAST_BYTES} within one second. Above {@link UnsentBudget#mostBytes}, any connection may be closed
+ * immediately. Connections are closed first at the address with the most unread bytes, and there in the order of their
+ * unread bytes, most first. Thread-safe.
  */
 final class SlowReaders {
 

@@ -18,7 +18,7 @@ final class Station {
         HEALTHY,
         /** Calls to the node take ten times as long. */
         SLOW,
-        /** Calls to the node fail at once. */
+        /** Calls to the node fail immediately. */
         FAILING
     }
 

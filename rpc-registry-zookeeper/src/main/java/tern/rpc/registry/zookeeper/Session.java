@@ -124,7 +124,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Adds a listener, which is notified at once if the session is connected. Must run on the session's thread. */
+    /** Adds a listener, which is notified immediately if the session is connected. Must run on the session's thread. */
     void add(Listener listener) {
         listeners.add(listener);
         if (connected) {

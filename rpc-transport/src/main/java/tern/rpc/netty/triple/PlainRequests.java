@@ -66,7 +66,7 @@ final class PlainRequests {
     }
 
     /**
-     * Opens a stream whose request ends at once, and subtracts the message from the flow-control window of the
+     * Opens a stream whose request ends immediately, and subtracts the message from the flow-control window of the
      * connection.
      */
     Http2Stream open(int id, int messageBytes) throws Http2Exception {
