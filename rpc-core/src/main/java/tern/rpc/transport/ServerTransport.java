@@ -54,8 +54,7 @@ public interface ServerTransport extends AutoCloseable {
     }
 
     /**
-     * The number of streams that were ready to send but made no progress for 10 s. Only a defect of Tern can cause
-     * this.
+     * The number of streams that were ready to send but made no progress for 10 s. Only a bug in Tern can cause this.
      */
     default long stalledStreams() {
         return 0;

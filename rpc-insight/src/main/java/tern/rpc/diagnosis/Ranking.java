@@ -141,7 +141,7 @@ final class Ranking {
     }
 
     /**
-     * Returns the lower bound of the time spent on a part. The time of a phase is measured exactly. If the time comes
+     * Returns the lower bound on the time spent on a part. The time of a phase is measured exactly. If the time comes
      * from samples, the statistical error is subtracted.
      */
     private double certain(Part part) {
@@ -353,7 +353,7 @@ final class Ranking {
 
     /**
      * If the number of calls is a multiple of the usual number and everything is slower, the number of calls is the
-     * cause. A part that takes most of the time by itself stays a cause, unless the burst is large.
+     * cause. A part that alone takes most of the time stays a cause, unless the burst is large.
      */
     private void passOnToCallers() {
         double usually = evidence.usual().figure("calls");

@@ -68,8 +68,8 @@ final class RemedyCheck {
     }
 
     /**
-     * Returns a line about the property that was changed last, for ten minutes after the comparison; empty if there
-     * is no such property.
+     * Returns a line about the last changed property. Returns an empty line if no property was changed, or if the
+     * comparison was more than ten minutes ago.
      */
     String line() {
         return line;

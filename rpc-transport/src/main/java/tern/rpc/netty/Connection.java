@@ -256,7 +256,7 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Encodes the request on the calling thread and queues it. Completes the call in any case: with an answer or with a
+     * Encodes the request on the calling thread and queues it. Always completes the call, with an answer or with a
      * failure.
      *
      * @return false if the call failed before its request was queued

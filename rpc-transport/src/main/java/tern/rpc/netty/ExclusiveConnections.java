@@ -53,7 +53,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final Set<Connection> begunByCalls =
             ConcurrentHashMap.newKeySet(); // attempts to connect that a call started but does not wait for
     private final AttemptPace pace;
-    // number of open connections, including those of blocking callers
+    // number of open connections, including connections of blocking callers
     private final AtomicInteger count = new AtomicInteger();
     private final @Nullable CallerConnections callers;
     // number of answers that arrived after their calls had ended, on connections that were closed since

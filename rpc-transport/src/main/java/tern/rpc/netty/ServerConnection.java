@@ -66,7 +66,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
             AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
 
     /**
-     * The decompressed requests of one connection may occupy at most the memory for requests divided by this number.
+     * The memory for requests divided by this number is the limit for the decompressed requests of one connection.
      */
     private static final int PARTS_UNPACKED = 4;
 

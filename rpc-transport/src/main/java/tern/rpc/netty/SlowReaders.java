@@ -35,7 +35,9 @@ final class SlowReaders {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
-    /** The time between two successive checks. Each check compares the counters with those of the previous check. */
+    /**
+     * The time between two successive checks. Each check compares the counters with the counters at the previous check.
+     */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
     /** A client that reads at least this number of bytes between two checks is not slow. */

@@ -32,7 +32,7 @@ final class KneeSearch {
 
     /**
      * @param first the first rate to try
-     * @param highest the upper bound of the rates
+     * @param highest the highest rate to try
      * @param steps the maximum number of loads
      */
     KneeSearch(double first, double highest, int steps) {

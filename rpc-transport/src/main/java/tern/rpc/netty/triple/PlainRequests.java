@@ -58,7 +58,7 @@ final class PlainRequests {
     }
 
     /**
-     * Returns an upper bound of the total size of the HEADERS frame and the DATA frame. It is also an upper bound of
+     * Returns an upper bound on the total size of the HEADERS frame and the DATA frame. It is also an upper bound on
      * the size of the header list, in which each field has 32 additional bytes.
      */
     private int roomBytes(OpenCall request) {
