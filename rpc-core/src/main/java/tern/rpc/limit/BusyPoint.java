@@ -17,7 +17,7 @@ import tern.rpc.limit.Limit.Window;
  * half as many.
  * If calls have become slower, the next window tries twice as many at once:
  * <ul>
- * <li>If twice as many calls raise the throughput by two fifths or more, too few calls were admitted. Their mean time
+ * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  * becomes the usual time, and the number is doubled again.
  * <li>If half as many calls reach 85 % of the throughput or more, too many calls were admitted. The number is halved
  * again.

@@ -68,8 +68,8 @@ final class RemedyCheck {
     }
 
     /**
-     * Returns a line about the last changed property. Returns an empty line if no property was changed, or if the
-     * comparison was more than ten minutes ago.
+     * Returns a line with the expected and the measured p99 after the change of the property. The line is shown from
+     * one minute after the change, for ten minutes; otherwise it is empty.
      */
     String line() {
         return line;

@@ -49,7 +49,7 @@ public final class Connection implements PendingCall.Carrier {
     enum State {
         CONNECTING,
         READY,
-        /** The server has asked the client to send no further calls on this connection. Answers still arrive. */
+        /** The server has asked the client to stop sending calls on this connection. Answers still arrive. */
         DRAINING,
         CLOSED
     }
@@ -478,7 +478,7 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Called when the server has asked the client to send no further calls. Must run on the event loop. */
+    /** Called when the server has asked the client to stop sending calls. Must run on the event loop. */
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);

@@ -112,7 +112,7 @@ final class SlowReaders {
 
     /**
      * Closes connections on the thread that queued an answer, because busy event loops might run too late. Other
-     * threads that queue answers block meanwhile.
+     * threads that queue answers block during this time.
      */
     private void closeAtOnce() {
         Runnable warning = () -> {};
