@@ -1,2 +1,2 @@
-/** Classes that stand for application code in stack traces. */
+/** Classes that represent application code in stack traces. */
 package shop;

@@ -75,8 +75,8 @@ public final class CallLedger {
     }
 
     /**
-     * The ledger of the call, or of the part of a call, that the current thread works on; {@link #none()} if it works
-     * on no call.
+     * The ledger of the call, or of the part of a call, that the current thread works on; {@link #none()} if it does
+     * not work on a call.
      */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();

@@ -47,13 +47,13 @@ public final class CallOptions {
         return NONE;
     }
 
-    /** Adds a header. Headers that were added before are kept, including those of the same name. */
+    /** Adds a header. Headers that were added before are kept, including headers with the same name. */
     public CallOptions header(String name, String value) {
         return withHeaders(headers.copy().add(name, value));
     }
 
     /**
-     * Adds a binary header. Headers that were added before are kept, including those of the same name. The array is
+     * Adds a binary header. Headers that were added before are kept, including headers with the same name. The array is
      * not copied.
      */
     public CallOptions header(String name, byte[] value) {
@@ -100,7 +100,7 @@ public final class CallOptions {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
-    /** Lets calls that find no provider wait for one until their deadline, instead of failing at once. */
+    /** Lets calls that find no provider wait for one until their deadline, instead of failing immediately. */
     public CallOptions waitForReady() {
         return waitForReady(true);
     }

@@ -76,7 +76,7 @@ final class PhaseClock {
         return known == null ? 0 : known[kind.ordinal()];
     }
 
-    /** The time spent in the given phase until the last change of phase, in nanoseconds. */
+    /** The time spent in the given phase until the last phase change, in nanoseconds. */
     long past(Phase kind) {
         return nanos[kind.ordinal()];
     }
@@ -128,7 +128,7 @@ final class PhaseClock {
         }
     }
 
-    /** The time spent in all phases until the last change of phase, in nanoseconds. */
+    /** The time spent in all phases until the last phase change, in nanoseconds. */
     long allPast() {
         long all = 0;
         for (long spent : nanos) {

@@ -247,8 +247,8 @@ public final class ServerContext {
     }
 
     /**
-     * Runs the listener when the call is cancelled, or at once if the call is already cancelled. The listener runs on
-     * the thread that cancels the call and must not block.
+     * Runs the listener when the call is cancelled, or immediately if the call is already cancelled. The listener runs
+     * on the thread that cancels the call and must not block.
      */
     public void onCancel(Runnable listener) {
         synchronized (whole) {

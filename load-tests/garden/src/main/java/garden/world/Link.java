@@ -61,7 +61,7 @@ public final class Link implements AutoCloseable {
         }
     }
 
-    /** Makes the link close each new connection at once. */
+    /** Makes the link close each new connection immediately. */
     public void refusing(boolean on) {
         refusing = on;
         if (on) {

@@ -19,7 +19,7 @@ public final class Machine {
     private final List<Process> neighbours = new ArrayList<>();
     private long pid;
 
-    /** Sets the shop's process. Moves it to a control group of its own if the kernel permits this. */
+    /** Sets the shop's process. Moves it to its own control group if the kernel permits this. */
     public void shop(long pid) throws IOException {
         this.pid = pid;
         if (allowsQuota()) {

@@ -61,7 +61,7 @@ final class RequestRules {
 
     private static void checkOrigin(Head head) {
         if (head.origins().isEmpty()) {
-            return; // the client is no browser, or a very old one; check() requires the header MARK in any case
+            return; // the client is not a browser, or is a very old one; check() always requires the header MARK
         }
         String origin = head.origins().get(0);
         if (head.origins().size() > 1 || !isOwn(origin, head)) {

@@ -42,7 +42,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         return call == null ? null : call.endpoint();
     }
 
-    /** Runs the action when the caller cancels the call, or at once if the call is already cancelled. */
+    /** Runs the action when the caller cancels the call, or immediately if the call is already cancelled. */
     void onCancel(Runnable action) {
         cancelAction = action;
         if (isCancelled()) {

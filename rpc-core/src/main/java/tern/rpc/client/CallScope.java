@@ -6,8 +6,8 @@ import java.util.concurrent.Executor;
 interface CallScope extends Executor {
 
     /**
-     * Called when the filters have passed the call on. The call is cancelled when its caller gives up, or at once if
-     * the caller has already given up.
+     * Called when the filters have passed the call on. The call is cancelled when its caller gives up, or immediately
+     * if the caller has already given up.
      */
     void passedOn(SentCall call);
 }

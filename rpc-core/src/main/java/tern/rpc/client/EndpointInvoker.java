@@ -223,7 +223,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * Runs another attempt to the same provider: on the call's executor after the delay that the provider
-     * requested, or at once if it requested none.
+     * requested, or immediately if it requested none.
      *
      * @param failure the previous attempt's failure
      * @return false if the remaining time of the call is too short

@@ -25,7 +25,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
     /** The interval at which a waiting call checks whether a provider is available. */
     private static final long LOOK_EVERY_MILLIS = 10;
 
-    /** Returns whether the call may wait for a provider instead of failing at once. */
+    /** Returns whether the call may wait for a provider instead of failing immediately. */
     static boolean isAllowed(ClientMethod method, Invocation call) {
         Boolean chosen = call.options().isWaitingForReady();
         return chosen == null ? method.waitForReady() : chosen;
@@ -77,7 +77,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
                         () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
             }
         } catch (RejectedExecutionException e) {
-            next.run(); // the client is closed; the call is sent without waiting, so that it fails at once
+            next.run(); // the client is closed; the call is sent without waiting, so that it fails immediately
         }
     }
 

@@ -219,7 +219,7 @@ public final class RpcClient implements AutoCloseable {
         reference.cluster().rule(rules);
     }
 
-    /** The references created so far, in the order of their creation. */
+    /** The references created so far, in order of creation. */
     public List<Reference> references() {
         return references.stream()
                 .map(endpoints -> new Reference(

@@ -22,7 +22,7 @@ import tern.rpc.transport.Token;
  * @param check whether a provider must be reachable when the client starts
  * @param methods the settings by method name
  * @param cluster how to choose among the providers; null for the client's setting
- * @param tls keys and trusted certificates for these providers; null for those of the transport
+ * @param tls keys and trusted certificates for these providers; null to use the transport's
  * @param token the token sent to these providers; null for the client's token
  * @param fallback answers calls if no provider accepts them; null for none
  */
@@ -137,7 +137,9 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Lets calls that find no provider wait for one until their deadline. By default such calls fail at once. */
+        /**
+         * Lets calls that find no provider wait for one until their deadline. By default such calls fail immediately.
+         */
         public Builder<T> waitForReady() {
             return defaults(defaults.withWaitForReady(true));
         }

@@ -17,7 +17,7 @@ import tern.rpc.stream.Shapes;
 
 /**
  * Makes the calls of streaming methods. If the method returns a publisher or a {@code Mono}, each subscription makes a
- * call. Otherwise the call starts at once. Immutable.
+ * call. Otherwise the call starts immediately. Immutable.
  */
 final class StreamProxy {
 

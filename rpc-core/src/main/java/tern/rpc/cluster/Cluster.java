@@ -57,7 +57,7 @@ public final class Cluster implements AutoCloseable {
     private volatile Routes routes;
     private volatile LastGood list;
     private Rules own = Rules.NONE; // rules set by the application; guarded by this
-    private Rules rules = Rules.NONE; // rules of the source combined with those of the application; guarded by this
+    private Rules rules = Rules.NONE; // the source's rules combined with the application's rules; guarded by this
     private volatile @Nullable TimeLimits timeLimits; // null if no rule sets a timeout
     private volatile SharedSources.@Nullable Subscription subscription;
     private boolean looking; // whether the check of providers that are no longer listed is scheduled; guarded by this
@@ -431,7 +431,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Whether a call of the method with this tag would be sent at once or would wait for a connection that is being
+     * Whether a call of the method with this tag would be sent immediately or would wait for a connection that is being
      * opened.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {

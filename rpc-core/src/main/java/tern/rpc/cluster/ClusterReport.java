@@ -19,7 +19,7 @@ import tern.rpc.transport.ClientConnection;
  * @param listed the number of providers that the source lists
  * @param held the number of providers that the source no longer lists but that still answer and stay in use
  * @param heldFor how long such providers have been kept in use; zero if there are none
- * @param heldWhy the change of the list that was not applied; empty if no such providers are kept
+ * @param heldWhy the list change that was not applied; empty if no such providers are kept
  * @param providers the providers that the client connects to
  */
 public record ClusterReport(

@@ -3,9 +3,9 @@ package tern.rpc.cluster;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Delays frequent changes, so that a source that changes all the time causes little work. The first change passes at
- * once. The next change passes after a gap of 100 ms, which doubles up to one second while changes continue. If no
- * change arrives for one more second, the gap is 100 ms again. Not thread-safe.
+ * Delays frequent changes, so that a source that changes constantly causes little work. The first change passes
+ * immediately. The next change passes after a gap of 100 ms, which doubles up to one second while changes continue. If
+ * no change arrives for one more second, the gap is 100 ms again. Not thread-safe.
  */
 final class Coalescing {
 
@@ -16,7 +16,9 @@ final class Coalescing {
     private long passedNanos;
     private long gapNanos = MIN_GAP_NANOS;
 
-    /** Returns how long a change that has just arrived must be delayed, in nanoseconds; 0 if it may pass at once. */
+    /**
+     * Returns how long a change that has just arrived must be delayed, in nanoseconds; 0 if it may pass immediately.
+     */
     long delay(long now) {
         if (!passedAny || now - passedNanos >= gapNanos + MAX_GAP_NANOS) {
             gapNanos = MIN_GAP_NANOS;

@@ -9,7 +9,7 @@ import tern.rpc.endpoint.Candidate;
 /**
  * Sends calls with the same key to the same provider (rendezvous hashing), in proportion to the weights. A provider is
  * skipped in favour of the next provider for the key if it is not usable, is avoided, or has more than 1.25 times the
- * mean number of calls in flight. A change of the list moves only the keys of added and removed providers. Each choice
+ * mean number of calls in flight. A list change moves only the keys of added and removed providers. Each choice
  * examines all providers of the subset. Thread-safe.
  */
 final class ConsistentHash implements Balancer {

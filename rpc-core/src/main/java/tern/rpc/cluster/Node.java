@@ -103,7 +103,7 @@ public final class Node {
     /**
      * @param opener opens the connection without blocking
      * @param name the name of the provider in messages
-     * @param log gets a line for each change of the state
+     * @param log receives a line for each state change
      */
     Node(
             Endpoint endpoint,
@@ -221,7 +221,7 @@ public final class Node {
 
     /**
      * Records a call that was abandoned because another provider answered first. The time since {@link #begin} is a
-     * lower bound of the call's response time. It is recorded if it is slow, but never as a good answer. {@link #end}
+     * lower bound on the call's response time. It is recorded if it is slow, but never as a good answer. {@link #end}
      * must still be called.
      */
     public void outlasted(long tookNanos, long now, UsualTime times) {
@@ -326,7 +326,7 @@ public final class Node {
     }
 
     /**
-     * The cost including calls in flight. The time since the last sign of life is a lower bound of the response times
+     * The cost including calls in flight. The time since the last sign of life is a lower bound on the response times
      * of these calls.
      */
     double expectedCost(long now) {

@@ -31,7 +31,7 @@ final class Subset {
         if (size == 0 || instances.size() <= size) {
             return instances;
         }
-        long[] smallest = new long[size]; // a heap of the smallest hashes so far, with the largest of them at the top
+        long[] smallest = new long[size]; // max-heap of the smallest hashes so far
         int filled = 0;
         for (Instance instance : instances) {
             long hash = hash(instance);

@@ -17,7 +17,7 @@ public final class Target implements Candidate {
     private final LastMinute lastMinute;
     private volatile Attributes attributes;
     private volatile boolean held;
-    private boolean drains; // only one change of the provider list at a time uses this field
+    private boolean drains; // used by only one change to the provider list at a time
     private volatile long drainsSinceNanos; // meaningful only while the provider is draining
     private volatile double relativeWeight = 1; // the provider's weight as a multiple of the mean weight
 

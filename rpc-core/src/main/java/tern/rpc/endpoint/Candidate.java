@@ -11,7 +11,7 @@ public interface Candidate {
     /** The current attributes. */
     Attributes attributes();
 
-    /** Whether a call can be sent at once: the provider is connected and not draining. */
+    /** Whether a call can be sent immediately: the provider is connected and not draining. */
     boolean isUsable();
 
     /**

@@ -129,7 +129,7 @@ public final class DnsEndpoints implements EndpointSource {
     }
 
     /**
-     * Whether an address can be that of a provider. For example, connecting to 0.0.0.0 would reach the client's own
+     * Whether an address can belong to a provider. For example, connecting to 0.0.0.0 would reach the client's own
      * machine.
      */
     private boolean isUsable(InetAddress address, String host) {

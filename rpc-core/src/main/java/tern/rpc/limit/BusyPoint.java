@@ -17,7 +17,7 @@ import tern.rpc.limit.Limit.Window;
  * half as many.
  * If calls have become slower, the next window tries twice as many at once:
  * <ul>
- * <li>If twice as many calls raise the throughput by two fifths or more, too few calls were admitted. Their mean time
+ * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  * becomes the usual time, and the number is doubled again.
  * <li>If half as many calls reach 85 % of the throughput or more, too many calls were admitted. The number is halved
  * again.
@@ -56,9 +56,9 @@ final class BusyPoint {
 
     private final int least;
     private double calls;
-    private Step step = Step.NONE; // the change of the call count that the current window tries
+    private Step step = Step.NONE; // the change to the call count that the current window tries
     private @Nullable Window before; // the measurements before the current step; null if there is no step
-    private Step last = Step.FEWER; // the last change of the call count that was tried
+    private Step last = Step.FEWER; // the last change to the call count that was tried
     private int held; // number of consecutive windows without a step
     private double heldNanos; // mean call duration in the first of these windows without a step; 0 if unknown
 
@@ -119,7 +119,7 @@ final class BusyPoint {
         return right ? step : Step.NONE;
     }
 
-    /** @return the change of the call count that the next window should try; NONE for no change */
+    /** @return the change to the call count that the next window should try; NONE for no change */
     private Step due(double nanos) {
         if (heldNanos == 0) {
             heldNanos = nanos;

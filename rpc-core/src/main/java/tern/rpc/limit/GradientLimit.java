@@ -117,7 +117,7 @@ public final class GradientLimit implements Limit {
     private static final int WINDOWS_HELD = 20;
     private static final int SURE_AFTER = 3;
 
-    /** A change of the limit whose effect the next window shows. */
+    /** A change to the limit whose effect the next window measures. */
     private record Trial(double inside, double nanos, double perSecond, double goBackTo) {}
 
     private final int least;

@@ -2,7 +2,7 @@ package tern.rpc.limit;
 
 /**
  * The maximum number of concurrent calls, which a {@link Limiter} enforces. An implementation computes the number from
- * the limiter's measurements, without a clock or a thread of its own. Used by one thread at a time.
+ * the limiter's measurements, without its own clock or thread. Used by one thread at a time.
  */
 public interface Limit {
 

@@ -204,7 +204,7 @@ public final class LatencyWindow {
     }
 
     /**
-     * The points of the last 15 minutes since the start, the oldest first. A point of the last minute covers one
+     * The points of the last 15 minutes since the start, oldest first. A point of the last minute covers one
      * full second; an earlier point covers 10 s.
      */
     public List<Point> series() {

@@ -140,7 +140,7 @@ public final class SlowCallRing {
         return id.length() <= MAX_TRACE && id.chars().allMatch(c -> Character.digit(c, 16) >= 0) ? id : "";
     }
 
-    /** The calls, the newest first. */
+    /** The calls, newest first. */
     public List<SlowCall> newestFirst() {
         List<SlowCall> calls = new ArrayList<>();
         long last = added.get();

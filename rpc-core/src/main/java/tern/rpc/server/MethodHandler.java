@@ -94,7 +94,7 @@ final class MethodHandler {
         return filtered;
     }
 
-    /** This method's limiter; null if the method has no limit of its own. */
+    /** This method's limiter; null if the method has no separate limit. */
     @Nullable
     Limiter limiter() {
         return limiter;

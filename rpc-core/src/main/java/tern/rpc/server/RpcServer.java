@@ -230,7 +230,7 @@ public final class RpcServer implements AutoCloseable {
         return counts;
     }
 
-    /** The last calls that missed the latency target, the newest first; empty if calls have no ledgers. */
+    /** The last calls that missed the latency target, newest first; empty if calls have no ledgers. */
     public List<SlowCallRing.SlowCall> slowCalls() {
         return dispatcher.ledgers().lastSlow().newestFirst();
     }
@@ -284,7 +284,7 @@ public final class RpcServer implements AutoCloseable {
         }
     }
 
-    /** Closes the server at once, without draining. Running calls are cancelled. */
+    /** Closes the server immediately, without draining. Running calls are cancelled. */
     @Override
     public void close() {
         synchronized (this) {

@@ -10,7 +10,7 @@ public interface ClientConnection extends AutoCloseable {
 
     Endpoint endpoint();
 
-    /** Whether calls are sent at once. This method only reads a flag. */
+    /** Whether calls are sent immediately. This method only reads a flag. */
     boolean isAvailable();
 
     /** Whether an attempt to connect is in progress. Calls wait for this attempt. */

@@ -135,7 +135,7 @@ public final class RemoteFailures {
     }
 
     /**
-     * Returns the index of the first frame after that of the service's proxy. Returns the number of frames if the
+     * Returns the index of the first frame after the service's proxy. Returns the number of frames if the
      * stack of this thread contains no proxy, as for asynchronous calls.
      */
     private static int firstOfCaller(StackTraceElement[] frames) {

@@ -23,7 +23,7 @@ public interface ServerTransport extends AutoCloseable {
     /** The port on which the transport listens; 0 if it has no port. */
     int port();
 
-    /** Stops accepting connections and tells clients to send no further calls. Calls that still arrive are served. */
+    /** Stops accepting connections and tells clients to stop sending calls. Calls that still arrive are served. */
     void drain();
 
     /** The number of connected clients. */
@@ -54,8 +54,7 @@ public interface ServerTransport extends AutoCloseable {
     }
 
     /**
-     * The number of streams that were ready to send but made no progress for 10 s. Only a defect of Tern can cause
-     * this.
+     * The number of streams that were ready to send but made no progress for 10 s. Only a bug in Tern can cause this.
      */
     default long stalledStreams() {
         return 0;

@@ -98,7 +98,7 @@ public record Tls(
         return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    /** This side's certificates, without those of their authorities; empty if there are no keys. */
+    /** This side's certificates, without the certificates of their authorities; empty if there are no keys. */
     public List<X509Certificate> certificates() {
         return keys == null ? List.of() : TlsKeys.certificates(keys);
     }

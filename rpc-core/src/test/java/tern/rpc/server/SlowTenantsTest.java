@@ -139,7 +139,7 @@ class SlowTenantsTest {
         server.start();
     }
 
-    /** Creates a client with its own connection, so that it is a tenant of its own. */
+    /** Creates a client with its own connection, so that it is a separate tenant. */
     private Work tenant() {
         RpcClient client = RpcClient.builder()
                 .transport(transport)

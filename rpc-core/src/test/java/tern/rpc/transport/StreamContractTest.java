@@ -60,8 +60,8 @@ public abstract class StreamContractTest extends TransportTest {
     private static final int CHUNKS = 2_048;
 
     /**
-     * The maximum number of chunks in flight between writer and reader. They fill flow-control windows, queues and
-     * socket buffers.
+     * The maximum number of chunks in flight between writer and reader. Chunks in flight fill flow-control windows,
+     * queues and socket buffers.
      */
     private static final int MAX_UNDER_WAY = 512;
 

@@ -15,10 +15,10 @@ import tern.rpc.pool.ApplicationCode;
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 
-    /** A method with at least this share of the computing samples keeps its own name. */
+    /** A method with at least this share of the samples of computing code keeps its own name. */
     private static final double HOT = 0.4;
 
-    /** A common caller must be on the stack in at least this share of the computing samples. */
+    /** A common caller must be on the stack in at least this share of the samples of computing code. */
     private static final double COMMON = 0.7;
 
     /** A holder that is found in at least this share of a lock's samples is the usual holder of the lock. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param state whether calls miss the target
  * @param text the diagnosis as text for people
  * @param miss the missed target; null unless the state is {@link State#MISS}
- * @param causes the causes, the most expensive first; not empty if the state is {@link State#MISS}, otherwise empty
+ * @param causes the causes, most expensive first; not empty if the state is {@link State#MISS}, otherwise empty
  * @param accountMs the mean time of a late or failed call by part in milliseconds, the longest part first; the sum is
  *     the call's total time
  * @param unexplainedMs the time that no evidence explains, in milliseconds

@@ -145,17 +145,17 @@ public final class History {
         }
     }
 
-    /** Returns the causes of misses, the oldest first. */
+    /** Returns the causes of misses, oldest first. */
     public synchronized List<Episode> episodes() {
         return List.copyOf(episodes);
     }
 
-    /** Returns the values of the last seconds, the oldest first. */
+    /** Returns the values of the last seconds, oldest first. */
     public synchronized List<Figures> seconds() {
         return List.copyOf(seconds);
     }
 
-    /** Returns the values of the last complete minutes, the oldest first. */
+    /** Returns the values of the last complete minutes, oldest first. */
     public synchronized List<Figures> minutes() {
         return List.copyOf(minutes);
     }

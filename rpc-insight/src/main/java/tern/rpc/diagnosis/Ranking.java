@@ -77,7 +77,7 @@ final class Ranking {
         return excess;
     }
 
-    /** Returns the causes, the most expensive first. The list has at least one element. */
+    /** Returns the causes, most expensive first. The list has at least one element. */
     List<Cause> causes() {
         leaves.addAll(excess.times);
         addRefused();
@@ -108,7 +108,7 @@ final class Ranking {
     }
 
     /**
-     * Returns the lower bound of the time spent on a part. The time of a phase is measured exactly. If the time comes
+     * Returns the lower bound on the time spent on a part. The time of a phase is measured exactly. If the time comes
      * from samples, the statistical error is subtracted.
      */
     private double certain(Part part) {

@@ -68,8 +68,8 @@ final class RemedyCheck {
     }
 
     /**
-     * Returns a line about the property that was changed last, for ten minutes after the comparison; empty if there
-     * is no such property.
+     * Returns a line with the expected and the measured p99 after the change of the property. The line is shown from
+     * one minute after the change, for ten minutes; otherwise it is empty.
      */
     String line() {
         return line;

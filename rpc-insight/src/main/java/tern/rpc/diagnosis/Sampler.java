@@ -32,7 +32,7 @@ final class Sampler {
     private final Random random = new Random(1);
     private long lookNanos; // how long the last sample took, in nanoseconds
 
-    /** The samples of one call, the oldest first. */
+    /** The samples of one call, oldest first. */
     static final class Samples {
         final String method;
         final List<Sample> list = new ArrayList<>();

@@ -28,7 +28,7 @@ final class Shares {
     /**
      * Adds the samples of one call to the weights.
      *
-     * @param samples the call's samples, the oldest first
+     * @param samples the call's samples, oldest first
      */
     void add(List<Sample> samples) {
         Sample before = null;

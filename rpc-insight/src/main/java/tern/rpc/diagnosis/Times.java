@@ -67,7 +67,7 @@ final class Times {
         nanos.replaceAll((part, spent) -> wanted.test(part) ? spent * factor : spent);
     }
 
-    /** Returns the parts, the longest first. Parts of equal duration are sorted by name. */
+    /** Returns the parts, longest first. Parts of equal duration are sorted by name. */
     List<Part> longestFirst() {
         return nanos.keySet().stream()
                 .sorted(Comparator.<Part>comparingDouble(part -> -of(part))

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** Distinguishes application code from library code by class names. */
 public final class ApplicationCode {
 
-    /** The prefixes of packages that do not belong to applications. */
+    /** The package prefixes of the JDK and of libraries. */
     private static final List<String> LIBRARIES = List.of(
             "java.",
             "javax.",

@@ -32,7 +32,7 @@ public record LatencyReport(
     /**
      * One row of the table.
      *
-     * @param calls the number of successful calls; the latencies are those of these calls
+     * @param calls the number of successful calls; the latencies include only these calls
      * @param qps the number of successful calls per second
      * @param within the share of all calls that succeeded within the latency target, from 0 to 1
      */

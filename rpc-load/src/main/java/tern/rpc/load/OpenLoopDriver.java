@@ -75,7 +75,7 @@ public final class OpenLoopDriver {
         return tally;
     }
 
-    /** Stops the run: no further call is started. */
+    /** Stops the run: no new call is started. */
     public void stop() {
         stopped = true;
     }

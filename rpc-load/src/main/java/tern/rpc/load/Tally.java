@@ -62,7 +62,7 @@ public final class Tally {
      *
      * @param sinceStart the time from the start of the run to the end of this second
      * @param warmUp whether this second ended within the warm-up
-     * @param calls the number of successful calls; the latencies are those of these calls
+     * @param calls the number of successful calls; the latencies include only these calls
      */
     public record Second(
             Duration sinceStart,

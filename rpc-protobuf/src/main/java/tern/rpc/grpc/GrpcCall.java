@@ -147,7 +147,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         cancelled = true;
         Throwable cause = Status.CANCELLED.withDescription(reason).asRuntimeException();
         Executor elsewhere = ForkJoinPool.commonPool();
-        // The context is cancelled at once, even while the service is busy.
+        // The context is cancelled immediately, even while the service is busy.
         elsewhere.execute(() -> context.cancel(cause));
         callbacks.run(serving.wrap(() -> inContext(() -> tellEnd(Listener::onCancel))), elsewhere);
     }

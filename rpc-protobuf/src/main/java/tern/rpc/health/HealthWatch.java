@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that watches the status of one service name. Sends the current status at once, and then every change. If
+ * One call that watches the status of one service name. Sends the current status immediately, and then every change. If
  * the caller is so slow that it misses changes, it gets only the latest status. Thread-safe.
  */
 final class HealthWatch implements Flow.Subscription {

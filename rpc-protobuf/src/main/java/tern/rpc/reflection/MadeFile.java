@@ -33,8 +33,8 @@ final class MadeFile {
     private static final Pattern PACKAGE = Pattern.compile("\\b[a-z]\\w*\\.");
 
     /**
-     * The field numbers of FileDescriptorProto.service and ServiceDescriptorProto.method, for the paths in source
-     * comments (descriptor.proto).
+     * The field numbers of FileDescriptorProto.service and ServiceDescriptorProto.method. In SourceCodeInfo, the path
+     * of a comment consists of such numbers and of indexes (descriptor.proto).
      */
     private static final int FILE_SERVICE = 6;
 

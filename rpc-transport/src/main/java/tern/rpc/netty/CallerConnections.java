@@ -179,7 +179,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            // a call that began meanwhile may rely on this sweep to fail at its deadline, so the next sweep is
+            // a call that began in the meantime may rely on this sweep to fail at its deadline, so the next sweep is
             // scheduled
             sweepLater();
         }

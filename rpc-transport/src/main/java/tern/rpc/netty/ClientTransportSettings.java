@@ -41,7 +41,7 @@ public record ClientTransportSettings(
         @Nullable Supplier<Tls> tls) {
 
     /**
-     * Upper bound of {@code maxInFlight}. Each connection allocates a table with two to four slots per permitted call.
+     * Upper bound on {@code maxInFlight}. Each connection allocates a table with two to four slots per permitted call.
      */
     public static final int MAX_IN_FLIGHT = 1 << 20;
 

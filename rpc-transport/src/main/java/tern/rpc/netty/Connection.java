@@ -49,7 +49,7 @@ public final class Connection implements PendingCall.Carrier {
     enum State {
         CONNECTING,
         READY,
-        /** The server has asked the client to send no further calls on this connection. Answers still arrive. */
+        /** The server has asked the client to stop sending calls on this connection. Answers still arrive. */
         DRAINING,
         CLOSED
     }
@@ -205,7 +205,7 @@ public final class Connection implements PendingCall.Carrier {
         } else {
             ready(opened);
         }
-        // The listener is added last, because it runs at once if the server has already closed the connection.
+        // The listener is added last, because it runs immediately if the server has already closed the connection.
         opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
     }
 
@@ -256,7 +256,7 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Encodes the request on the calling thread and queues it. Completes the call in any case: with an answer or with a
+     * Encodes the request on the calling thread and queues it. Always completes the call, with an answer or with a
      * failure.
      *
      * @return false if the call failed before its request was queued
@@ -478,7 +478,7 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Called when the server has asked the client to send no further calls. Must run on the event loop. */
+    /** Called when the server has asked the client to stop sending calls. Must run on the event loop. */
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);

@@ -27,7 +27,7 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, for a protocol that transmits many calls on a connection at the same time. There is
- * usually one connection. A lost or draining connection is replaced: at once the first time, then after pauses that
+ * usually one connection. A lost or draining connection is replaced: immediately the first time, then after pauses that
  * double, with full jitter. A call that finds no connection fails, but may start an attempt to connect before the pause
  * ends. A draining connection stays open until its last answer. A replacement accepts calls after its server has sent
  * bytes. Thread-safe.

@@ -28,7 +28,7 @@ import tern.rpc.transport.PendingCall;
 /**
  * The connections to one endpoint for a protocol that transmits one call at a time on a connection. A call uses the
  * most recently used idle connection, or opens a new connection unless the limit is reached. Idle connections are
- * closed after the heartbeat time. After a failed attempt to connect, calls fail at once until an attempt in the
+ * closed after the heartbeat time. After a failed attempt to connect, calls fail immediately until an attempt in the
  * background succeeds. A failing call starts an attempt if half a second has passed since the last one started.
  * Blocking callers use their own sockets if the protocol supports it, TLS is off and the server was reached before.
  * Event loops process all other calls. Thread-safe.
@@ -53,7 +53,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final Set<Connection> begunByCalls =
             ConcurrentHashMap.newKeySet(); // attempts to connect that a call started but does not wait for
     private final AttemptPace pace;
-    // number of open connections, including those of blocking callers
+    // number of open connections, including connections of blocking callers
     private final AtomicInteger count = new AtomicInteger();
     private final @Nullable CallerConnections callers;
     // number of answers that arrived after their calls had ended, on connections that were closed since

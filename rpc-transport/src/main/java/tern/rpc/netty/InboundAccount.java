@@ -105,7 +105,7 @@ public final class InboundAccount {
     /**
      * Changes the number of bytes of incomplete messages. Called after each read.
      *
-     * @param bytes the change of the counted bytes; may be negative
+     * @param bytes the change in the number of counted bytes; may be negative
      */
     public void incomplete(int bytes) {
         if (closed) {

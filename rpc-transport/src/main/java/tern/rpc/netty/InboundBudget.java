@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class InboundBudget {
 
     /**
-     * Upper bound of the budget for unauthenticated callers: two messages of the default maximum size. This suffices,
+     * Upper bound on the budget for unauthenticated callers: two messages of the default maximum size. This suffices,
      * because a caller starts with small requests before it is authenticated.
      */
     private static final long MAX_FOR_STRANGERS = 16 << 20;

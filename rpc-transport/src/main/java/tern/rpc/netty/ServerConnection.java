@@ -66,7 +66,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
             AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
 
     /**
-     * The decompressed requests of one connection may occupy at most the memory for requests divided by this number.
+     * The memory for requests divided by this number is the limit for the decompressed requests of one connection.
      */
     private static final int PARTS_UNPACKED = 4;
 
@@ -633,8 +633,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection so that the server can admit another connection, unless a call has arrived meanwhile. The
-     * server first asks the client to send no further calls, and closes the connection a second later if no call is
+     * Closes the connection so that the server can admit another connection, unless a call has arrived in the meantime.
+     * The server first asks the client to stop sending calls, and closes the connection a second later if no call is
      * running. Any thread may call this.
      *
      * @param stays runs if the connection stays open for a call, or is already closed
@@ -675,7 +675,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         protocol = known;
     }
 
-    /** Asks the client to send no further calls. Any thread may call this. */
+    /** Asks the client to stop sending calls. Any thread may call this. */
     void goAway() {
         ServerProtocol known = protocol;
         if (known == null) {

@@ -39,6 +39,6 @@ public interface ServerProtocol {
         return false;
     }
 
-    /** Returns the command that asks a client to send no further calls. */
+    /** Returns the command that asks a client to stop sending calls. */
     WriteCommand goAway(ServerConnection connection);
 }

@@ -27,15 +27,17 @@ import tern.rpc.limit.SeldomWarning;
  * queued, so only the connection can be closed.
  *
  * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client read neither all waiting bytes nor
- * {@link #FAST_BYTES} within one second. Above {@link UnsentBudget#mostBytes}, any connection may be closed at once.
- * Connections are closed first at the address with the most unread bytes, and there in the order of their unread bytes,
- * most first. Thread-safe.
+ * {@link #FAST_BYTES} within one second. Above {@link UnsentBudget#mostBytes}, any connection may be closed
+ * immediately. Connections are closed first at the address with the most unread bytes, and there in the order of their
+ * unread bytes, most first. Thread-safe.
  */
 final class SlowReaders {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
-    /** The time between two successive checks. Each check compares the counters with those of the previous check. */
+    /**
+     * The time between two successive checks. Each check compares the counters with the counters at the previous check.
+     */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
     /** A client that reads at least this number of bytes between two checks is not slow. */
@@ -110,7 +112,7 @@ final class SlowReaders {
 
     /**
      * Closes connections on the thread that queued an answer, because busy event loops might run too late. Other
-     * threads that queue answers block meanwhile.
+     * threads that queue answers block during this time.
      */
     private void closeAtOnce() {
         Runnable warning = () -> {};

@@ -44,7 +44,7 @@ public final class EmbeddedServer implements AutoCloseable {
     private @Nullable CallHandler handler;
     private long replies;
 
-    /** @param exports adds the exported services, whose methods must return at once on the calling thread */
+    /** @param exports adds the exported services, whose methods must return immediately on the calling thread */
     public EmbeddedServer(List<ServerProtocol> protocols, Consumer<RpcServer.Builder> exports) {
         this.protocols = List.copyOf(protocols);
         RpcServer.Builder builder =

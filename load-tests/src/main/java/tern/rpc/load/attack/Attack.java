@@ -199,7 +199,7 @@ enum Attack {
         });
     }),
 
-    /** Makes calls and resets them at once (CVE-2023-44487). */
+    /** Makes calls and resets them immediately (CVE-2023-44487). */
     RAPID_RESET(
             "calls that are reset at once, by 4 connections",
             true,

@@ -7,7 +7,7 @@ import tern.rpc.StreamObserver;
 /** The service of the attacked servers, over gRPC and the dubbo protocol. */
 public interface Target {
 
-    /** Returns its argument at once. */
+    /** Returns its argument immediately. */
     StringValue quick(StringValue text);
 
     /** Answers after ten seconds. */

@@ -147,7 +147,7 @@ final class DemoReport implements Consumer<String> {
         return calls;
     }
 
-    /** The duration of the run so far, in seconds. */
+    /** The elapsed time of the run, in seconds. */
     synchronized long seconds() {
         return seconds;
     }

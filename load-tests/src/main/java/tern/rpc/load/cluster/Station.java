@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A simulated node with some workers. The service time of a call is exponentially distributed. A station uses no
- * threads of its own: it schedules the answer for the time at which a worker would have finished. Thread-safe.
+ * A simulated node with some workers. The service time of a call is exponentially distributed. A station does not use
+ * its own threads: it schedules the answer for the time at which a worker would have finished. Thread-safe.
  */
 final class Station {
 
@@ -18,7 +18,7 @@ final class Station {
         HEALTHY,
         /** Calls to the node take ten times as long. */
         SLOW,
-        /** Calls to the node fail at once. */
+        /** Calls to the node fail immediately. */
         FAILING
     }
 

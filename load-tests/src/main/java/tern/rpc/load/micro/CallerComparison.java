@@ -28,9 +28,9 @@ import tern.sample.api.UserService;
 
 /**
  * Measures the cost of waiting for an answer, with many callers and one thread that acts as an event loop. That thread
- * sleeps, then answers all calls that arrived meanwhile. Tern's caller parks at once and decodes on its own thread. It
- * is compared with {@code CompletableFuture.get} with and without a timeout. The variants run alternately for several
- * rounds, and the first round is discarded. The result is the process's CPU time per call.
+ * sleeps, then answers all calls that arrived in the meantime. Tern's caller parks immediately and decodes on its own
+ * thread. It is compared with {@code CompletableFuture.get} with and without a timeout. The variants run alternately
+ * for several rounds, and the first round is discarded. The result is the process's CPU time per call.
  *
  * <p>Dubbo 2.7 lost time because {@code get} used to spin. A current JDK cannot show this: since JDK 9, a thread only
  * yields a few times there, which takes too little time to be measured.

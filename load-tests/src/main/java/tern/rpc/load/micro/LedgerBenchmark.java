@@ -36,9 +36,9 @@ import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Measures the cost of a call's ledger: a call from admission to answer, without encoding and without a change of
- * threads, because the worker runs on the submitting thread. The counted operations do nothing. Compare medians,
- * because other processes have little influence on them.
+ * Measures the cost of a call's ledger: a call from admission to answer, without encoding and without a thread switch,
+ * because the worker runs on the submitting thread. The counted operations do nothing. Compare medians, because other
+ * processes have little influence on them.
  *
  * <pre>java -cp load-tests/target/load-tests.jar org.openjdk.jmh.Main LedgerBenchmark</pre>
  */

@@ -100,7 +100,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return new LiveObjects(heapBytes - earlier.heapBytes, directBytes - earlier.directBytes, grown);
     }
 
-    /** Returns the {@code most} classes whose instances use the most bytes, the largest first. */
+    /** Returns the {@code most} classes whose instances use the most bytes, largest first. */
     Map<String, Counted> largest(int most) {
         Map<String, Counted> found = new LinkedHashMap<>();
         classes.entrySet().stream()

@@ -87,7 +87,7 @@ interface SceneCall {
     }
 
     /**
-     * Creates a person with address objects of its own, because some serializers do not support an object that two
+     * Creates a person with its own address objects, because some serializers do not support an object that two
      * records share.
      */
     private static Person person(String name, Person.Role role, @Nullable Person manager) {

@@ -59,7 +59,7 @@ final class Trial implements AutoCloseable {
      *
      * @param training the warm-up time of each scenario, in milliseconds
      * @param millis the measured time of each scenario, in milliseconds
-     * @param measured receives each result at once, so that a later failure does not lose the result
+     * @param measured receives each result immediately, so that a later failure does not lose the result
      */
     void run(List<Scene> scenes, int training, int millis, BiConsumer<Scene, Measurement> measured) throws IOException {
         for (Scene scene : scenes) {

@@ -17,7 +17,7 @@ final class KneeSearch {
     /** The possible results of a load at the rate of {@link #next()}. */
     enum Outcome {
         HELD,
-        /** The latencies exceeded the target by little, perhaps for a reason other than the rate. */
+        /** The latencies slightly exceeded the target, perhaps for a reason other than the rate. */
         NEAR_MISS,
         MISSED
     }
@@ -32,7 +32,7 @@ final class KneeSearch {
 
     /**
      * @param first the first rate to try
-     * @param highest the upper bound of the rates
+     * @param highest the highest rate to try
      * @param steps the maximum number of loads
      */
     KneeSearch(double first, double highest, int steps) {

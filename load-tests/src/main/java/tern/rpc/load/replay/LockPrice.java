@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.ConcurrentHistogram;
 
 /**
- * Measures the cost of Druid's fair and unfair locks: many threads borrow a connection and return it at once, without a
- * database. The unfair lock allows more borrowings per second but makes single threads wait long.
+ * Measures the cost of Druid's fair and unfair locks: many threads borrow a connection and return it immediately,
+ * without a database. The unfair lock allows more borrowings per second but makes single threads wait long.
  */
 final class LockPrice {
 

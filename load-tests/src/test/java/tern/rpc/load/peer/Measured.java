@@ -3,7 +3,7 @@ package tern.rpc.load.peer;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
-/** Creates invented measurements for tests. */
+/** Creates artificial measurements for tests. */
 final class Measured {
 
     private Measured() {}

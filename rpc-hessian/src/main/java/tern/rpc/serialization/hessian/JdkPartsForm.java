@@ -134,7 +134,7 @@ final class JdkPartsForm implements WireForm {
         return longs;
     }
 
-    /** Returns the absolute value as ints, the most significant first. The first int is not 0. */
+    /** Returns the absolute value as ints, most significant first. The first int is not 0. */
     private static int[] magnitude(BigInteger value) {
         // A new object is used because it has no cached results; hessian-lite would write cached results too.
         BigInteger negated = value.negate();

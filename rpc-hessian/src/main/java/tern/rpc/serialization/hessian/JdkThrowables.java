@@ -14,7 +14,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * JDK exceptions with fields of their own. The fields are set through constructors and read through getters. Immutable.
+ * JDK exceptions that declare their own fields. The fields are set through constructors and read through getters.
+ * Immutable.
  */
 final class JdkThrowables {
 

@@ -57,7 +57,7 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
 
     /**
      * The memory of an empty map, in bytes, in addition to the memory assumed for one value. Some map types allocate
-     * their table at once.
+     * their table immediately.
      */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;

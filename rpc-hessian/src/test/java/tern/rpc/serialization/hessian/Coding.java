@@ -16,7 +16,7 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 
-/** Reads and writes single values with Tern's reader and writer, and with those of hessian-lite. */
+/** Reads and writes single values with Tern's and with hessian-lite's reader and writer. */
 final class Coding {
 
     /** A separate class, so hessian-lite is loaded only in tests that compare with it. */

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A service that declares only general types. It is public and in a file of its own, because another class loader
+ * A service that declares only general types. It is public and in its own file, because another class loader
  * must be able to load it again.
  */
 public interface PlainService {

@@ -54,7 +54,7 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Compares Tern's bytes with those of hessian-lite in the most error-prone cases. */
+/** Compares Tern's bytes with hessian-lite's bytes in the most error-prone cases. */
 class WrittenBytesTest {
 
     private static final int GRAPHS = 10_000;

@@ -60,7 +60,7 @@ public final class SloGate {
 
     /**
      * Returns the current diagnosis. If the application no longer answers, returns a message that states this. The
-     * load's result is therefore printed in any case.
+     * load's result is therefore always printed.
      */
     private static String diagnosis(Actuator actuator) throws InterruptedException {
         try {

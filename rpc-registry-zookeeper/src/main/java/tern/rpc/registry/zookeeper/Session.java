@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection to one ZooKeeper ensemble, with a thread of its own. Results, watches and listeners run on that
+ * The connection to one ZooKeeper ensemble, with its own thread. Results, watches and listeners run on that
  * thread, so their code needs no locks. Operations never block and are not repeated after a failure. The caller then
  * waits for {@link Listener#connected} and starts again.
  */
@@ -124,7 +124,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Adds a listener, which is notified at once if the session is connected. Must run on the session's thread. */
+    /** Adds a listener, which is notified immediately if the session is connected. Must run on the session's thread. */
     void add(Listener listener) {
         listeners.add(listener);
         if (connected) {
@@ -302,8 +302,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Replaces a node's data. Fails with BadVersion if the node has a version other than {@code version}; -1 stands
-     * for any version.
+     * Replaces a node's data. Fails with BadVersion if the node has a version other than {@code version}; -1 matches
+     * any version.
      */
     CompletableFuture<Stat> replace(String path, byte[] data, int version) {
         return run(

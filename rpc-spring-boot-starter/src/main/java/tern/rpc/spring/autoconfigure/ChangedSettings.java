@@ -23,7 +23,7 @@ record ChangedSettings(Map<String, Duration> timeouts, Map<String, Integer> weig
     /**
      * Compares a reference's settings at startup with its current settings.
      *
-     * @param clientBefore the client's timeout at startup, which applies to methods without a timeout of their own
+     * @param clientBefore the client's timeout at startup, which applies to methods that have no separate timeout
      * @param clientNow the client's current timeout
      */
     static Rules of(ReferenceSettings before, Duration clientBefore, ReferenceSettings now, Duration clientNow) {

@@ -32,12 +32,12 @@ import tern.rpc.transport.Token;
 /**
  * The client's validated settings.
  *
- * @param url the addresses for references that have none of their own
- * @param choice how references without a setting of their own choose among providers
+ * @param url the addresses for references that do not set addresses
+ * @param choice how references that do not set a policy choose among providers
  * @param registry the registry for references without addresses; null if there is none
  * @param registryCache the directory for the last valid provider lists; null to keep no lists
  * @param registries the addresses of additional registries, by name
- * @param token the token for references without a token of their own
+ * @param token the token for references that do not set a token
  * @param tls the TLS settings of references that have their own, by the reference's name as written in the properties
  * @param details sources of addresses that take precedence over properties, in order
  */
@@ -91,7 +91,7 @@ record ClientSettings(
     /**
      * Returns a copy with other timeouts and addresses.
      *
-     * @param addresses the addresses for references that have none of their own, in the form of {@code rpc.client.url}
+     * @param addresses the addresses for references that do not set addresses, in the form of {@code rpc.client.url}
      */
     ClientSettings with(Duration timeout, List<String> addresses, Map<String, RpcClientProperties.Service> services) {
         services.forEach(ClientSettings::check);

@@ -56,7 +56,7 @@ public final class RpcServerAutoConfiguration {
         return settings.transport();
     }
 
-    @Bean(destroyMethod = "") // The bean has no destroy method of its own, because the server closes it.
+    @Bean(destroyMethod = "") // The bean has no destroy method, because the server closes it.
     @Lazy
     @ConditionalOnMissingBean(ServerTransport.class)
     NettyServerTransport rpcServerTransport(

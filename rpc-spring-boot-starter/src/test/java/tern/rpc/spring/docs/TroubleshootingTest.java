@@ -47,7 +47,7 @@ class TroubleshootingTest {
         return rows.results().map(row -> row.group(1)).toList();
     }
 
-    /** Returns the constant parts of a message. An ellipsis stands for each variable part. */
+    /** Returns the constant parts of a message. An ellipsis replaces each variable part. */
     private static List<String> constantParts(String message) {
         return Arrays.stream(message.split("…"))
                 .map(String::strip)

@@ -13,8 +13,8 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Handles the server side of a dubbo connection. Requests become calls, and heartbeats are answered at once. Confined
- * to the event loop.
+ * Handles the server side of a dubbo connection. Requests become calls, and heartbeats are answered immediately.
+ * Confined to the event loop.
  */
 final class DubboServerHandler extends DubboFrameDecoder {
 

@@ -240,7 +240,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         fail(broken.code(), "its answer cannot be read: " + broken.status().description(), Executed.YES);
     }
 
-    /** Whether the media type is that of gRPC, with or without a suffix and parameters. Returns false for gRPC-Web. */
+    /** Whether the media type is gRPC's, with or without a suffix and parameters. Returns false for gRPC-Web. */
     private static boolean isGrpc(@Nullable CharSequence type) {
         int length = GrpcHeaders.GRPC.length();
         if (type == null || !AsciiString.regionMatches(type, true, 0, GrpcHeaders.GRPC, 0, length)) {

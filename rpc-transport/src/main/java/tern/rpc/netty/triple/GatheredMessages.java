@@ -75,7 +75,7 @@ final class GatheredMessages {
     }
 
     /**
-     * Whether the frame can be written at once, without the codec's queue. If so, subtracts its bytes from the
+     * Whether the frame can be written immediately, without the codec's queue. If so, subtracts its bytes from the
      * flow-control windows of the stream and the connection.
      */
     private boolean takeWindows(Http2ConnectionEncoder encoder, Http2Stream stream) {

@@ -85,7 +85,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Accepts all bytes except those of known other protocols. The parser of answers later rejects what is not an
+     * Accepts all bytes except bytes of known other protocols. The parser of answers later rejects what is not an
      * answer.
      */
     @Override

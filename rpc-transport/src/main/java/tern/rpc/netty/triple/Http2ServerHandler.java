@@ -236,8 +236,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Handles an answer that ended before its request. Most clients then end the request at once, but some clients drop
-     * the answer if a reset follows. Therefore the stream is reset only if more of the request arrives, or if the
+     * Handles an answer that ended before its request. Most clients then end the request immediately, but some clients
+     * drop the answer if a reset follows. Therefore the stream is reset only if more of the request arrives, or if the
      * request does not end within a second (RFC 9113, 8.1).
      */
     void endedEarly(Http2Stream stream) {

@@ -52,8 +52,8 @@ abstract class HttpExchange {
         void abort(RpcException failure);
 
         /**
-         * Called when the stream may send more messages. A receiver that is set later must first check by itself
-         * whether the stream is ready.
+         * Called when the stream may send more messages. A receiver that is set later must itself first check whether
+         * the stream is ready.
          */
         void ready();
 

@@ -97,7 +97,7 @@ final class MessageDeframer {
     }
 
     /**
-     * Requests the given number of further messages. Complete messages are delivered at once.
+     * Requests the given number of further messages. Complete messages are delivered immediately.
      *
      * @param bytes the number of message bytes after which delivery stops until the next call of this method; the
      *     message that reaches this number is still delivered

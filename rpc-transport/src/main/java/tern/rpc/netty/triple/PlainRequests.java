@@ -58,7 +58,7 @@ final class PlainRequests {
     }
 
     /**
-     * Returns an upper bound of the total size of the HEADERS frame and the DATA frame. It is also an upper bound of
+     * Returns an upper bound on the total size of the HEADERS frame and the DATA frame. It is also an upper bound on
      * the size of the header list, in which each field has 32 additional bytes.
      */
     private int roomBytes(OpenCall request) {
@@ -66,7 +66,7 @@ final class PlainRequests {
     }
 
     /**
-     * Opens a stream whose request ends at once, and subtracts the message from the flow-control window of the
+     * Opens a stream whose request ends immediately, and subtracts the message from the flow-control window of the
      * connection.
      */
     Http2Stream open(int id, int messageBytes) throws Http2Exception {

@@ -3,9 +3,8 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Detects a stream that makes no progress although its peer and the socket would accept bytes. Only a defect of the
- * server can cause this: a lost signal between the code that writes the stream and the socket. Confined to the event
- * loop.
+ * Detects a stream that makes no progress although its peer and the socket would accept bytes. Only a bug in the server
+ * can cause this: a lost signal between the code that writes the stream and the socket. Confined to the event loop.
  */
 final class StallWatch {
 

@@ -289,7 +289,7 @@ public final class TripleCodecs {
         return deflated.toByteArray();
     }
 
-    /** Encodes a frame that is not a message of the service but contains trailers or the end of a stream. */
+    /** Encodes a frame that contains trailers or the end of a stream instead of a message. */
     static byte[] frame(int flags, byte[] content) {
         byte[] frame = new byte[PREFIX_BYTES + content.length];
         System.arraycopy(content, 0, frame, PREFIX_BYTES, content.length);

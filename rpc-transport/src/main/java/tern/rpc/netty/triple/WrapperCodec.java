@@ -255,7 +255,7 @@ final class WrapperCodec implements PayloadCodec {
         }
     }
 
-    /** Whether the format name stands for hessian, which has two format names. */
+    /** Whether the format name means hessian, which has two format names. */
     static boolean isHessian(String serializeType) {
         return serializeType.equals(HESSIAN4) || serializeType.equals(HESSIAN2);
     }

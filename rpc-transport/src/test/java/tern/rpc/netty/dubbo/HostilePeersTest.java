@@ -145,7 +145,7 @@ class HostilePeersTest {
     }
 
     /**
-     * Checks figure R4 of docs/figures/promises.md. If a frame is not a valid call, the server must at once either
+     * Checks figure R4 of docs/figures/promises.md. If a frame is not a valid call, the server must immediately either
      * answer it or close the connection.
      */
     @Test

@@ -323,7 +323,7 @@ class ManyStreamsTest {
 
     /**
      * Chooses a reader speed at random. A stream is paused only if its messages fit into the flow-control window of a
-     * bare HTTP/2 client.
+     * plain HTTP/2 client.
      */
     private static Reading anyReading(int allBytes, Random random) {
         return switch (random.nextInt(6)) {

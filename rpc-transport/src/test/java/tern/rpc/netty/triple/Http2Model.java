@@ -220,7 +220,7 @@ final class Http2Model {
             if ((frame.flags() & Http2Script.END_HEADERS) != 0) {
                 endOfBlock();
             } else if (blockOf % 2 == 0) {
-                // the server may send the GOAWAY at once, or only at the end of the header block
+                // the server may send the GOAWAY immediately, or only at the end of the header block
                 goAways.add(PROTOCOL_ERROR);
             }
         }

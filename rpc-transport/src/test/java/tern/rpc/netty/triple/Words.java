@@ -21,7 +21,7 @@ interface Words {
     /** A method that does not permit GET. */
     StringValue write(StringValue text);
 
-    /** Returns its arguments, whose names are those of Connect's query parameters. */
+    /** Returns its arguments. Their names equal the names of Connect's query parameters. */
     @RpcMethod(readOnly = true)
     String echoQuery(String encoding, String message);
 
@@ -32,7 +32,7 @@ interface Words {
     StringValue repeat(StringValue times);
 
     /**
-     * Returns what the server knows of the call, one line each: protocol, compression, remaining milliseconds,
+     * Returns what the server knows about the call, one line each: protocol, compression, remaining milliseconds,
      * metadata.
      */
     StringValue describe(Empty nothing);

@@ -89,7 +89,7 @@ class WrongPortTest {
      * Starts a server that sends the given bytes on every connection.
      *
      * @param first the bytes to send
-     * @param atOnce whether to send the bytes at once; otherwise after the first read
+     * @param atOnce whether to send the bytes immediately; otherwise after the first read
      */
     private void serve(byte[] first, boolean atOnce) {
         Thread thread = new Thread(() -> {

@@ -12,7 +12,7 @@ class ScheduleConfiguration {
 
     /**
      * The name of the executor for work after the answer. The executor is configured by the properties {@code
-     * rpc.pools.executors.bind}. Its queue is bounded; if the queue is full, the caller gets an error at once.
+     * rpc.pools.executors.bind}. Its queue is bounded; if the queue is full, the caller gets an error immediately.
      */
     static final String BIND = "bind";
 

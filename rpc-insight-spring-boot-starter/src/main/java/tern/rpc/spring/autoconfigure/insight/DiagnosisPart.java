@@ -31,9 +31,9 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
      * @param checked the expected and the measured effect of the property that was changed last; empty if none was
      *     changed
      * @param recorded the last flight recording; null if there was none
-     * @param history the causes of misses within 24 hours, the oldest first
-     * @param seconds the values of the last ten minutes, the oldest first
-     * @param minutes the values of the last 24 hours, the oldest first
+     * @param history the causes of misses within 24 hours, oldest first
+     * @param seconds the values of the last ten minutes, oldest first
+     * @param minutes the values of the last 24 hours, oldest first
      */
     record Report(
             int version,

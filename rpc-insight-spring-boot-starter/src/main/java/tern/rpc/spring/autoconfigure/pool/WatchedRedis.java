@@ -14,7 +14,7 @@ import tern.rpc.Phase;
 
 /**
  * A proxy for a Redis connection that records commands. Commands inside a pipeline or a transaction are not recorded,
- * because they cause no round trip of their own; the end of the pipeline is recorded. The proxy is exactly as
+ * because they cause no separate round trip; the end of the pipeline is recorded. The proxy is exactly as
  * thread-safe as the connection.
  */
 final class WatchedRedis implements InvocationHandler {

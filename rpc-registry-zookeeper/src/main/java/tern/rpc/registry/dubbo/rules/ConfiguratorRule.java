@@ -36,7 +36,7 @@ record ConfiguratorRule(List<Change> changes) implements Rule {
      * @param consumers the hosts of the consumers that apply the change; empty for all
      * @param applications the names of the applications that apply the change; empty for all
      * @param providers the addresses of the providers to which the change applies; empty for all
-     * @param timeouts the timeouts by method name; the empty name stands for all methods
+     * @param timeouts the timeouts by method name; the empty name applies to all methods
      * @param weight the weight; null if it does not change
      * @param disabled whether the providers get no calls; null if this does not change
      * @param loadBalancing the load balancing policy; empty if it does not change

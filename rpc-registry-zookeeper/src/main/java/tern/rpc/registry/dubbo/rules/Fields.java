@@ -39,7 +39,7 @@ final class Fields {
         return written.equals(ANY) || written.equals("*");
     }
 
-    /** Whether the string matches the pattern, in which one {@code *} stands for any characters. */
+    /** Whether the string matches the pattern, in which one {@code *} matches any characters. */
     static boolean matches(String pattern, String text) {
         int star = pattern.indexOf('*');
         if (star < 0) {
