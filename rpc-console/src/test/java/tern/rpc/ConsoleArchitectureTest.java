@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class ConsoleArchitectureTest {
 
-    private final JavaClasses module = new ClassFileImporter().importPath(ownClasses());
+    private static final JavaClasses MODULE = new ClassFileImporter().importPath(ownClasses());
 
     @Test
     void moduleKnowsNeitherNettyNorTheDiagnosis() {
@@ -41,12 +41,12 @@ class ConsoleArchitectureTest {
 
     @Test
     void filesKnowEachOtherInSmallCircles() {
-        assertThat(Circles.in(module)).allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(10));
+        assertThat(Circles.in(MODULE)).allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(10));
     }
 
     @Test
     void everyPackageIsNullMarked() {
-        assertThat(module.stream().map(JavaClass::getPackage).distinct())
+        assertThat(MODULE.stream().map(JavaClass::getPackage).distinct())
                 .allSatisfy(home -> assertThat(home.isAnnotatedWith(NullMarked.class))
                         .as(home.getName())
                         .isTrue());
@@ -57,12 +57,12 @@ class ConsoleArchitectureTest {
     }
 
     private void check(ArchRule rule) {
-        rule.allowEmptyShould(true).check(module);
+        rule.allowEmptyShould(true).check(MODULE);
     }
 
-    private Path ownClasses() {
+    private static Path ownClasses() {
         try {
-            return Path.of(getClass()
+            return Path.of(ConsoleArchitectureTest.class
                             .getProtectionDomain()
                             .getCodeSource()
                             .getLocation()

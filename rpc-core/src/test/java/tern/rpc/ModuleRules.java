@@ -21,8 +21,14 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 
-/** The architecture rules for every module that does not use Spring. A subclass adds the rules of its own module. */
+/**
+ * The architecture rules for every module that does not use Spring. A subclass adds the rules of its own module. All
+ * tests of a class share one instance, because reading the classes takes most of the time.
+ */
+@TestInstance(Lifecycle.PER_CLASS)
 public abstract class ModuleRules {
 
     protected static final String BASE = "tern.rpc";

@@ -12,7 +12,7 @@ import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
 
 class InsightStarterArchitectureTest {
 
-    private final JavaClasses starter = new ClassFileImporter().importPath(ownClasses());
+    private static final JavaClasses STARTER = new ClassFileImporter().importPath(ownClasses());
 
     @Test
     void starterKnowsNoServerNoTransportAndNoFormat() {
@@ -20,12 +20,12 @@ class InsightStarterArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.netty..", "tern.rpc.server..", "tern.rpc.netty..", "tern.rpc.serialization..")
-                .check(starter);
+                .check(STARTER);
     }
 
     @Test
     void packagesHaveNoCycles() {
-        slices().matching("tern.rpc.(**)").should().beFreeOfCycles().check(starter);
+        slices().matching("tern.rpc.(**)").should().beFreeOfCycles().check(STARTER);
     }
 
     private static Path ownClasses() {

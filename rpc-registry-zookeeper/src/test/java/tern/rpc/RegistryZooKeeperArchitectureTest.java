@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class RegistryZooKeeperArchitectureTest {
 
-    private final JavaClasses module = new ClassFileImporter().importPath(ownClasses());
+    private static final JavaClasses MODULE = new ClassFileImporter().importPath(ownClasses());
 
     @Test
     void moduleKnowsNeitherNettyNorSpringNorDubbo() {
@@ -40,12 +40,12 @@ class RegistryZooKeeperArchitectureTest {
 
     @Test
     void filesKnowEachOtherInSmallCircles() {
-        assertThat(Circles.in(module)).allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(10));
+        assertThat(Circles.in(MODULE)).allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(10));
     }
 
     @Test
     void everyPackageIsNullMarked() {
-        assertThat(module.stream().map(JavaClass::getPackage).distinct())
+        assertThat(MODULE.stream().map(JavaClass::getPackage).distinct())
                 .allSatisfy(home -> assertThat(home.isAnnotatedWith(NullMarked.class))
                         .as(home.getName())
                         .isTrue());
@@ -56,12 +56,12 @@ class RegistryZooKeeperArchitectureTest {
     }
 
     private void check(ArchRule rule) {
-        rule.allowEmptyShould(true).check(module);
+        rule.allowEmptyShould(true).check(MODULE);
     }
 
-    private Path ownClasses() {
+    private static Path ownClasses() {
         try {
-            return Path.of(getClass()
+            return Path.of(RegistryZooKeeperArchitectureTest.class
                             .getProtectionDomain()
                             .getCodeSource()
                             .getLocation()
