@@ -3,12 +3,11 @@ package tern.rpc.registry.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.ProcessEntry;
+import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
  * Watches the processes of one application, on behalf of all services that the application offers. Confined to the
@@ -20,14 +19,14 @@ final class ApplicationWatch {
     private final MetadataCache metadata;
     private final List<Runnable> listeners = new ArrayList<>();
 
-    ApplicationWatch(Session session, String application) {
+    ApplicationWatch(Session session, String application, ProcessMetadata processMetadata) {
         this.processes = new Folder<>(
                 session,
                 Paths.of(session.settings()).processes(application),
                 true,
                 (name, data) -> read(application, data),
                 this::changed);
-        this.metadata = new MetadataCache(session, this::tell);
+        this.metadata = new MetadataCache(session, processMetadata, this::tell);
     }
 
     /** Parses an entry. The node that contains the entry determines the application, not the name in the entry. */
@@ -70,12 +69,7 @@ final class ApplicationWatch {
     }
 
     private void changed() {
-        Set<String> revisions = new HashSet<>();
-        for (ProcessEntry process : processes()) {
-            revisions.add(process.revision());
-            metadata.of(process);
-        }
-        metadata.keepOnly(revisions);
+        metadata.update(processes());
         tell();
     }
 

@@ -17,6 +17,7 @@ import tern.rpc.registry.Subscription;
 import tern.rpc.registry.Subscription.Level;
 import tern.rpc.registry.SystemMachine;
 import tern.rpc.registry.dubbo.DubboEntries;
+import tern.rpc.registry.dubbo.ProcessMetadata;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
 
 /** A registry in ZooKeeper, with interface-level and application-level entries in Dubbo's formats. Thread-safe. */
@@ -27,22 +28,30 @@ public final class ZooKeeperRegistry implements Registry {
      *
      * @param level the levels at which entries are written
      * @param nodePerProtocol whether each protocol of a port gets its own interface-level entry
+     * @param metadataRemote whether the services are stored in the registry. If false, consumers request them from this
+     *     process
      */
-    public record Form(Level level, boolean nodePerProtocol) {
+    public record Form(Level level, boolean nodePerProtocol, boolean metadataRemote) {
 
         public static final Form DEFAULT = new Form(Level.BOTH, false);
+
+        /** Creates a form with the services stored in the registry. */
+        public Form(Level level, boolean nodePerProtocol) {
+            this(level, nodePerProtocol, true);
+        }
     }
 
     /**
      * Opens registries whose addresses have the scheme {@code zookeeper}.
      *
      * @param application the name of this application, to which rules may refer; empty for none
+     * @param processMetadata requests the services of providers that do not store them in the registry
      */
-    public record Factory(Form form, String application) implements Registry.Factory {
+    public record Factory(Form form, String application, ProcessMetadata processMetadata) implements Registry.Factory {
 
-        /** Creates a factory for an application without a name. */
+        /** Creates a factory for an application without a name, which reads only what is in the registry. */
         public Factory(Form form) {
-            this(form, "");
+            this(form, "", ProcessMetadata.NONE);
         }
 
         @Override
@@ -52,7 +61,7 @@ public final class ZooKeeperRegistry implements Registry {
 
         @Override
         public Registry open(RegistryUrl url) {
-            return new ZooKeeperRegistry(url, form, application, Clock.systemUTC());
+            return new ZooKeeperRegistry(url, this, Clock.systemUTC());
         }
     }
 
@@ -67,13 +76,13 @@ public final class ZooKeeperRegistry implements Registry {
     private final Session session;
     private final Applications applications;
 
-    ZooKeeperRegistry(RegistryUrl url, Form form, String application, Clock clock) {
+    private ZooKeeperRegistry(RegistryUrl url, Factory factory, Clock clock) {
         this.url = url;
-        this.form = form;
-        this.application = application;
+        this.form = factory.form();
+        this.application = factory.application();
         this.clock = clock;
         this.session = new Session(ZooKeeperSettings.of(url));
-        this.applications = new Applications(session);
+        this.applications = new Applications(session, factory.processMetadata());
     }
 
     @Override
@@ -100,7 +109,7 @@ public final class ZooKeeperRegistry implements Registry {
 
     @Override
     public Publication publish(Registration registration) {
-        DubboEntries entries = new DubboEntries(registration, form.nodePerProtocol());
+        DubboEntries entries = new DubboEntries(registration, form.nodePerProtocol(), form.metadataRemote());
         ZooKeeperPublication publication = new ZooKeeperPublication(
                 session,
                 entries,
