@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,6 +21,7 @@ import tern.rpc.registry.SystemMachine;
 import tern.rpc.registry.dubbo.DubboEntries;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
+import tern.rpc.transport.Tls;
 
 /** A registry in ZooKeeper, with interface-level and application-level entries in Dubbo's formats. Thread-safe. */
 public final class ZooKeeperRegistry implements Registry {
@@ -46,8 +49,19 @@ public final class ZooKeeperRegistry implements Registry {
      *
      * @param application the name of this application, to which rules may refer; empty for none
      * @param processMetadata requests the services of providers that do not store them in the registry
+     * @param bundles returns the TLS settings of a bundle by its name, for addresses with {@code ssl.bundle}. Throws an
+     *     exception if the bundle is unknown
      */
-    public record Factory(Form form, String application, ProcessMetadata processMetadata) implements Registry.Factory {
+    public record Factory(
+            Form form, String application, ProcessMetadata processMetadata, Function<String, Supplier<Tls>> bundles)
+            implements Registry.Factory {
+
+        /** Creates a factory without bundles. */
+        public Factory(Form form, String application, ProcessMetadata processMetadata) {
+            this(form, application, processMetadata, bundle -> {
+                throw new IllegalArgumentException("there is no bundle '" + bundle + "'");
+            });
+        }
 
         /** Creates a factory for an application without a name, which reads only what is in the registry. */
         public Factory(Form form) {
@@ -67,8 +81,6 @@ public final class ZooKeeperRegistry implements Registry {
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperRegistry.class);
 
-    private static final int DEFAULT_PORT = 2_181;
-
     private final RegistryUrl url;
     private final Form form;
     private final String application;
@@ -81,7 +93,7 @@ public final class ZooKeeperRegistry implements Registry {
         this.form = factory.form();
         this.application = factory.application();
         this.clock = clock;
-        this.session = new Session(ZooKeeperSettings.of(url));
+        this.session = new Session(ZooKeeperSettings.of(url, factory.bundles()));
         this.applications = new Applications(session, factory.processMetadata());
     }
 
@@ -92,19 +104,7 @@ public final class ZooKeeperRegistry implements Registry {
 
     @Override
     public @Nullable InetSocketAddress remoteAddress() {
-        String first = url.hosts().get(0);
-        int colon = first.lastIndexOf(':');
-        return colon < 0 || first.endsWith("]")
-                ? new InetSocketAddress(first, DEFAULT_PORT)
-                : new InetSocketAddress(first.substring(0, colon), port(first.substring(colon + 1)));
-    }
-
-    private static int port(String text) {
-        try {
-            return Integer.parseInt(text);
-        } catch (NumberFormatException e) {
-            return DEFAULT_PORT; // ZooKeeper itself rejects the address later with a message.
-        }
+        return ZooKeeperSettings.firstServer(url);
     }
 
     @Override

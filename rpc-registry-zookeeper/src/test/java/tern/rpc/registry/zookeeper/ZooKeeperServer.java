@@ -13,6 +13,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.server.NettyServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import tern.rpc.registry.RegistryUrl;
 
@@ -31,6 +32,7 @@ final class ZooKeeperServer implements AutoCloseable {
     private final CuratorFramework client;
     private org.apache.zookeeper.server.ZooKeeperServer server;
     private ServerCnxnFactory factory;
+    private ServerCnxnFactory tlsFactory;
     private int port;
 
     ZooKeeperServer() throws Exception {
@@ -39,6 +41,23 @@ final class ZooKeeperServer implements AutoCloseable {
         client = CuratorFrameworkFactory.newClient(address(), new RetryNTimes(100, 100));
         client.start();
         client.blockUntilConnected();
+    }
+
+    /**
+     * Opens a second port, which accepts only TLS. The server reads its keys from system properties.
+     *
+     * @return the port
+     */
+    int openTlsPort() throws Exception {
+        System.setProperty(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY, NettyServerCnxnFactory.class.getName());
+        try {
+            tlsFactory = ServerCnxnFactory.createFactory();
+        } finally {
+            System.clearProperty(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY);
+        }
+        tlsFactory.configure(new InetSocketAddress("127.0.0.1", 0), -1, -1, true);
+        tlsFactory.startup(server, false);
+        return tlsFactory.getLocalPort();
     }
 
     String address() {
@@ -88,6 +107,9 @@ final class ZooKeeperServer implements AutoCloseable {
     }
 
     void stop() {
+        if (tlsFactory != null) {
+            tlsFactory.shutdown();
+        }
         factory.shutdown();
     }
 
