@@ -15,6 +15,8 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.data.Stat;
 import org.apache.zookeeper.server.NettyServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.auth.ProviderRegistry;
+import org.apache.zookeeper.server.auth.X509AuthenticationProvider;
 import tern.rpc.registry.RegistryUrl;
 
 /** An embedded ZooKeeper server, and a client that reads its nodes. */
@@ -25,6 +27,7 @@ final class ZooKeeperServer implements AutoCloseable {
         System.setProperty("jute.maxbuffer", String.valueOf(16 * 1024 * 1024));
     }
 
+    private static final String X509_PROVIDER = "zookeeper.authProvider.x509";
     private static final int TICK_MILLIS = 500;
     private static final int MAX_SESSION_MILLIS = 60_000;
 
@@ -55,6 +58,8 @@ final class ZooKeeperServer implements AutoCloseable {
         } finally {
             System.clearProperty(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY);
         }
+        System.setProperty(X509_PROVIDER, X509AuthenticationProvider.class.getName());
+        ProviderRegistry.addOrUpdateProvider(X509_PROVIDER); // reads the trusted certificates at once
         tlsFactory.configure(new InetSocketAddress("127.0.0.1", 0), -1, -1, true);
         tlsFactory.startup(server, false);
         return tlsFactory.getLocalPort();
