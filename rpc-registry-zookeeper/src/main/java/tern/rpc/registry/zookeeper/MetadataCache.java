@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
+import tern.rpc.registry.dubbo.KnownProcesses.Known;
 import tern.rpc.registry.dubbo.Limits;
-import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
@@ -45,7 +45,7 @@ final class MetadataCache {
         final String revision;
 
         /** The processes with this revision; kept only until the services are known. */
-        final List<ProcessEntry> processes = new ArrayList<>();
+        final List<Known> processes = new ArrayList<>();
 
         @Nullable
         ApplicationMetadata metadata;
@@ -59,13 +59,13 @@ final class MetadataCache {
         }
 
         /** Returns a process of this revision, another one after each failure. */
-        ProcessEntry process() {
+        Known process() {
             return processes.get(failures % processes.size());
         }
     }
 
     /** A call of a process, which waits until fewer than {@link #MAX_CALLS} calls are in progress. */
-    private record Call(Entry entry, ProcessEntry process, CompletableFuture<ApplicationMetadata> answer) {}
+    private record Call(Entry entry, Known process, CompletableFuture<ApplicationMetadata> answer) {}
 
     private final Session session;
     private final Paths paths;
@@ -84,16 +84,16 @@ final class MetadataCache {
 
     /** Returns the services of a process; null until they are known. */
     @Nullable
-    ApplicationMetadata of(ProcessEntry process) {
+    ApplicationMetadata of(Known process) {
         Entry entry = entries.get(process.revision());
         return entry == null ? null : entry.metadata;
     }
 
     /** Reads the revisions that are new among these processes, which are all processes of the application. */
-    void update(Collection<ProcessEntry> processes) {
+    void update(Collection<Known> processes) {
         Set<String> revisions = new HashSet<>();
         entries.values().forEach(entry -> entry.processes.clear());
-        for (ProcessEntry process : processes) {
+        for (Known process : processes) {
             revisions.add(process.revision());
             Entry entry = entries.computeIfAbsent(process.revision(), Entry::new);
             if (entry.metadata == null) {
@@ -135,7 +135,7 @@ final class MetadataCache {
 
     private void ask(Entry entry) {
         entry.asking = true;
-        ProcessEntry process = entry.process();
+        Known process = entry.process();
         read(entry, process)
                 .whenComplete((metadata, failure) -> session.execute(() -> {
                     entry.asking = false;
@@ -146,7 +146,7 @@ final class MetadataCache {
     }
 
     private void answered(
-            Entry entry, ProcessEntry process, @Nullable ApplicationMetadata metadata, @Nullable Throwable failure) {
+            Entry entry, Known process, @Nullable ApplicationMetadata metadata, @Nullable Throwable failure) {
         entry.asked = true;
         if (metadata != null) {
             entry.metadata = metadata;
@@ -189,19 +189,19 @@ final class MetadataCache {
      * Reads the services from the registry, or else from the process. Some processes that answer requests themselves
      * also store their services in the registry.
      */
-    private CompletableFuture<ApplicationMetadata> read(Entry entry, ProcessEntry process) {
+    private CompletableFuture<ApplicationMetadata> read(Entry entry, Known process) {
         return process.isMetadataRemote()
                 ? stored(process)
                 : stored(process).exceptionallyCompose(missing -> requested(entry, process));
     }
 
-    private CompletableFuture<ApplicationMetadata> stored(ProcessEntry process) {
+    private CompletableFuture<ApplicationMetadata> stored(Known process) {
         String path = paths.metadata(process.application(), process.revision());
         return session.data(path, Limits.MAX_METADATA, null)
                 .thenApply(data -> ApplicationMetadata.parse(new String(data.bytes(), StandardCharsets.UTF_8)));
     }
 
-    private CompletableFuture<ApplicationMetadata> requested(Entry entry, ProcessEntry process) {
+    private CompletableFuture<ApplicationMetadata> requested(Entry entry, Known process) {
         CompletableFuture<ApplicationMetadata> answer = new CompletableFuture<>();
         session.execute(() -> {
             Call call = new Call(entry, process, answer);
@@ -213,8 +213,8 @@ final class MetadataCache {
             callNext();
         });
         return answer.exceptionallyCompose(failure -> CompletableFuture.failedFuture(new IllegalStateException(
-                "they are not in the registry, and the metadata service of " + process.id() + " failed: "
-                        + reason(failure),
+                "they are not in the registry, and the metadata service of " + process.host() + ":" + process.port()
+                        + " failed: " + reason(failure),
                 failure)));
     }
 
@@ -222,7 +222,7 @@ final class MetadataCache {
         while (calls < MAX_CALLS && !waiting.isEmpty()) {
             Call call = waiting.remove();
             calls++;
-            requests.of(call.process()).whenComplete((metadata, failure) -> {
+            requests.of(call.process().entry()).whenComplete((metadata, failure) -> {
                 session.execute(() -> {
                     calls--;
                     callNext();

@@ -134,7 +134,8 @@ class TlsTest {
         pem("server.pem", identity.keyPem() + identity.certificatePem());
         Tls tls = own(authority);
 
-        awaitReason(look(tlsAddress() + "&ssl.bundle=zk", () -> tls), "No subject alternative names matching IP address");
+        awaitReason(
+                look(tlsAddress() + "&ssl.bundle=zk", () -> tls), "No subject alternative names matching IP address");
     }
 
     @Test

@@ -77,6 +77,11 @@ final class ZooKeeperServer implements AutoCloseable {
         client.create().creatingParentsIfNeeded().withMode(mode).forPath(path, data.getBytes(StandardCharsets.UTF_8));
     }
 
+    /** Creates a persistent node without waiting for it. */
+    void createLater(String path, String data) throws Exception {
+        client.create().inBackground().forPath(path, data.getBytes(StandardCharsets.UTF_8));
+    }
+
     void replace(String path, String data) throws Exception {
         client.setData().forPath(path, data.getBytes(StandardCharsets.UTF_8));
     }

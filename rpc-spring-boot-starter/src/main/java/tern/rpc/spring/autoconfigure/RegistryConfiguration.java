@@ -39,7 +39,10 @@ class RegistryConfiguration {
         @Bean
         @Lazy
         Registry.Factory rpcZooKeeperRegistries(
-                RpcRegistryProperties properties, Environment environment, ObjectProvider<ClientTransport> transports) {
+                RpcRegistryProperties properties,
+                Environment environment,
+                ObjectProvider<ClientTransport> transports,
+                TlsBundles bundles) {
             return new ZooKeeperRegistry.Factory(
                     new ZooKeeperRegistry.Form(
                             properties.level(),
