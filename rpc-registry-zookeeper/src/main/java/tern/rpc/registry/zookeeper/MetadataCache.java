@@ -67,6 +67,15 @@ final class MetadataCache {
     /** A call of a process, which waits until fewer than {@link #MAX_CALLS} calls are in progress. */
     private record Call(Entry entry, Known process, CompletableFuture<ApplicationMetadata> answer) {}
 
+    /** A failed call. Its message is complete and safe to log. */
+    private static final class RequestFailure extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        RequestFailure(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
+
     private final Session session;
     private final Paths paths;
     private final ProcessMetadata requests;
@@ -175,6 +184,9 @@ final class MetadataCache {
     private static String reason(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (cause instanceof RequestFailure) {
+            return String.valueOf(cause.getMessage());
+        }
         return cause instanceof TimeoutException
                 ? "it did not answer in time"
                 : Limits.shown(String.valueOf(cause.getMessage()));
@@ -212,7 +224,7 @@ final class MetadataCache {
             }
             callNext();
         });
-        return answer.exceptionallyCompose(failure -> CompletableFuture.failedFuture(new IllegalStateException(
+        return answer.exceptionallyCompose(failure -> CompletableFuture.failedFuture(new RequestFailure(
                 "they are not in the registry, and the metadata service of " + process.host() + ":" + process.port()
                         + " failed: " + reason(failure),
                 failure)));
