@@ -16,6 +16,7 @@ import java.util.Set;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.Payload;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.WireName;
 
 /**
  * Collects the application classes that can be reached from the method signatures of one service. The search starts at
@@ -28,7 +29,7 @@ final class AllowedClasses {
     private final Set<Type> seen = new HashSet<>();
 
     /**
-     * Collects the classes that can be reached from a service's methods, by class name.
+     * Collects the classes that can be reached from a service's methods, by class name and by {@link WireName}.
      *
      * @throws IllegalArgumentException if a class cannot be serialized; the message names the method, the position
      *     and the class
@@ -110,6 +111,10 @@ final class AllowedClasses {
 
     private void allow(Class<?> type, String position) {
         byName.put(type.getName(), enumOf(type));
+        WireName name = type.getDeclaredAnnotation(WireName.class);
+        if (name != null) {
+            byName.put(name.value(), enumOf(type));
+        }
         Class<?>[] permitted = type.getPermittedSubclasses();
         if (permitted != null) {
             visitAll(permitted, position);

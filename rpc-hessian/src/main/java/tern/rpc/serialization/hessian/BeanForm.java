@@ -6,6 +6,7 @@ import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.WireName;
 
 /** Writes an object field by field, or a record component by component. Thread-safe. */
 final class BeanForm implements WireForm {
@@ -14,8 +15,13 @@ final class BeanForm implements WireForm {
     private final WrittenField[] fields;
 
     private BeanForm(Class<?> type, List<String> names, WrittenField[] fields) {
-        this.definition = new ClassDefinition(type.getName(), names);
+        this.definition = new ClassDefinition(nameOf(type), names);
         this.fields = fields;
+    }
+
+    private static String nameOf(Class<?> type) {
+        WireName name = type.getDeclaredAnnotation(WireName.class);
+        return name == null ? type.getName() : name.value();
     }
 
     /** Returns a form that writes the fields of the class; null if the fields are not accessible, as in JDK classes. */

@@ -112,9 +112,14 @@ public record ApplicationMetadata(String application, String revision, Map<Strin
                 text(service.get("group")),
                 text(service.get("version")),
                 text(service.get("protocol")),
-                service.get("port") instanceof Long port && port > 0 && port <= MAX_PORT ? port.intValue() : 0,
+                service.get("port") instanceof Long port ? port(port) : 0,
                 text(service.get("path")),
                 parameters);
+    }
+
+    /** Returns the port; 0 if the number is not a port. */
+    public static int port(long number) {
+        return number > 0 && number <= MAX_PORT ? (int) number : 0;
     }
 
     private static String text(@Nullable Object value) {

@@ -23,15 +23,24 @@ public final class DubboEntries {
 
     private final Registration registration;
     private final boolean nodePerProtocol;
+    private final boolean metadataRemote;
     private final ApplicationMetadata metadata;
+
+    /** Creates the registry entries of a process whose metadata is stored in the registry. */
+    public DubboEntries(Registration registration, boolean nodePerProtocol) {
+        this(registration, nodePerProtocol, true);
+    }
 
     /**
      * Creates the registry entries.
      *
+     * @param metadataRemote whether consumers read the metadata in the registry. If false, they request it from the
+     *     process
      * @param nodePerProtocol whether there is an interface-level entry for each protocol. If true, a consumer that
      *     requests no particular protocol counts the process once per protocol
      */
-    public DubboEntries(Registration registration, boolean nodePerProtocol) {
+    public DubboEntries(Registration registration, boolean nodePerProtocol, boolean metadataRemote) {
+        this.metadataRemote = metadataRemote;
         this.registration = registration;
         this.nodePerProtocol = nodePerProtocol;
         this.metadata = ApplicationMetadata.of(registration.application(), services());
@@ -76,8 +85,15 @@ public final class DubboEntries {
                         .map(protocol -> new ProcessEntry.Port(protocol, registration.port()))
                         .toList()));
         attributes.put(ProcessEntry.REVISION, metadata.revision());
-        attributes.put(ProcessEntry.STORAGE, ProcessEntry.REMOTE);
-        attributes.put(ProcessEntry.METADATA_VERSION, "1.0.0");
+        MetadataAddress service = MetadataAddress.on(
+                registration.host(),
+                registration.port(),
+                registration.protocols().contains("dubbo"));
+        attributes.put(ProcessEntry.STORAGE, metadataRemote ? ProcessEntry.REMOTE : ProcessEntry.LOCAL);
+        attributes.put(ProcessEntry.METADATA_VERSION, metadataRemote ? "1.0.0" : service.version());
+        if (!metadataRemote) {
+            attributes.put(ProcessEntry.SERVICE_PARAMETERS, service.parameters());
+        }
         attributes.put(ProcessEntry.TIMESTAMP, String.valueOf(registration.startedAtMillis()));
         return new ProcessEntry(
                 registration.application(),

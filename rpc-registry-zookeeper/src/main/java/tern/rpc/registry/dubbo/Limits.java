@@ -19,7 +19,7 @@ public final class Limits {
     static final int MAX_METADATA_MEMBERS = 100_000;
 
     /** The maximum number of services that an application offers. */
-    static final int MAX_SERVICES = 5_000;
+    public static final int MAX_SERVICES = 5_000;
 
     /** The maximum number of applications that offer one interface. */
     public static final int MAX_APPLICATIONS = 100;
@@ -31,7 +31,8 @@ public final class Limits {
 
     private Limits() {}
 
-    static void check(String what, int size, int most) {
+    /** @throws IllegalArgumentException if the size exceeds the limit */
+    public static void check(String what, int size, int most) {
         if (size > most) {
             throw new IllegalArgumentException(what + " is " + size + ", more than " + most);
         }

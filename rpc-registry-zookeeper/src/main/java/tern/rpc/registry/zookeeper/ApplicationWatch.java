@@ -3,12 +3,12 @@ package tern.rpc.registry.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
-import tern.rpc.registry.dubbo.ProcessEntry;
+import tern.rpc.registry.dubbo.KnownProcesses;
+import tern.rpc.registry.dubbo.KnownProcesses.Known;
+import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
  * Watches the processes of one application, on behalf of all services that the application offers. Confined to the
@@ -16,26 +16,19 @@ import tern.rpc.registry.dubbo.ProcessEntry;
  */
 final class ApplicationWatch {
 
-    private final Folder<ProcessEntry> processes;
+    private final Folder<Known> processes;
     private final MetadataCache metadata;
     private final List<Runnable> listeners = new ArrayList<>();
 
-    ApplicationWatch(Session session, String application) {
+    ApplicationWatch(Session session, String application, ProcessMetadata processMetadata) {
+        KnownProcesses known = new KnownProcesses(application);
         this.processes = new Folder<>(
                 session,
                 Paths.of(session.settings()).processes(application),
                 true,
-                (name, data) -> read(application, data),
+                (name, data) -> data == null ? null : known.parse(new String(data, StandardCharsets.UTF_8)),
                 this::changed);
-        this.metadata = new MetadataCache(session, this::tell);
-    }
-
-    /** Parses an entry. The node that contains the entry determines the application, not the name in the entry. */
-    private static @Nullable ProcessEntry read(String application, byte @Nullable [] data) {
-        ProcessEntry entry = data == null ? null : ProcessEntry.parse(new String(data, StandardCharsets.UTF_8));
-        return entry == null
-                ? null
-                : new ProcessEntry(application, entry.id(), entry.host(), entry.port(), entry.metadata());
+        this.metadata = new MetadataCache(session, processMetadata, this::tell);
     }
 
     void start() {
@@ -60,22 +53,17 @@ final class ApplicationWatch {
         return processes.isHeard() && metadata.isAsked();
     }
 
-    Collection<ProcessEntry> processes() {
+    Collection<Known> processes() {
         return processes.entries().values();
     }
 
     @Nullable
-    ApplicationMetadata metadata(ProcessEntry process) {
+    ApplicationMetadata metadata(Known process) {
         return metadata.of(process);
     }
 
     private void changed() {
-        Set<String> revisions = new HashSet<>();
-        for (ProcessEntry process : processes()) {
-            revisions.add(process.revision());
-            metadata.of(process);
-        }
-        metadata.keepOnly(revisions);
+        metadata.update(processes());
         tell();
     }
 

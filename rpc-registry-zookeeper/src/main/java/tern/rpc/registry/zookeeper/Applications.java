@@ -2,6 +2,7 @@ package tern.rpc.registry.zookeeper;
 
 import java.util.HashMap;
 import java.util.Map;
+import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
  * The watched applications. Each application is watched once, regardless of how many of its services are used. Confined
@@ -10,10 +11,12 @@ import java.util.Map;
 final class Applications {
 
     private final Session session;
+    private final ProcessMetadata processMetadata;
     private final Map<String, ApplicationWatch> watched = new HashMap<>();
 
-    Applications(Session session) {
+    Applications(Session session, ProcessMetadata processMetadata) {
         this.session = session;
+        this.processMetadata = processMetadata;
     }
 
     /**
@@ -27,7 +30,7 @@ final class Applications {
             known.add(listener);
             return known;
         }
-        ApplicationWatch made = new ApplicationWatch(session, application);
+        ApplicationWatch made = new ApplicationWatch(session, application, processMetadata);
         watched.put(application, made);
         made.add(listener);
         made.start();

@@ -2,21 +2,31 @@ package tern.rpc.registry.zookeeper;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
+import tern.rpc.registry.dubbo.KnownProcesses.Known;
 import tern.rpc.registry.dubbo.Limits;
-import tern.rpc.registry.dubbo.ProcessEntry;
+import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /**
- * Caches the services of each revision of one application. Each revision is read once. If reading fails, the read is
- * repeated after increasing pauses. Confined to the session's thread.
+ * Caches the services of each revision of one application. Each revision is read once: from the registry, or else from
+ * one process of that revision. If reading fails, the read is repeated after increasing pauses, with another process.
+ * Confined to the session's thread.
  */
 final class MetadataCache {
 
@@ -25,89 +35,161 @@ final class MetadataCache {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
-    private static final IllegalStateException ONLY_THERE =
-            new IllegalStateException("only the provider knows them, and Tern reads them from the registry alone; set"
-                    + " dubbo.application.metadata-type=remote at the provider");
+    /** The maximum time for which a list of providers waits for a revision that is read for the first time. */
+    static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
+
+    /** The maximum number of processes that are called at the same time, because a process may not answer at all. */
+    private static final int MAX_CALLS = 16;
 
     private static final class Entry {
+        final String revision;
+
+        /** The processes with this revision; kept only until the services are known. */
+        final List<Known> processes = new ArrayList<>();
+
         @Nullable
         ApplicationMetadata metadata;
 
-        ProcessEntry process;
         boolean asking;
         boolean asked;
         int failures;
 
-        Entry(ProcessEntry process) {
-            this.process = process;
+        Entry(String revision) {
+            this.revision = revision;
+        }
+
+        /** Returns a process of this revision, another one after each failure. */
+        Known process() {
+            return processes.get(failures % processes.size());
+        }
+    }
+
+    /** A call of a process, which waits until fewer than {@link #MAX_CALLS} calls are in progress. */
+    private record Call(Entry entry, Known process, CompletableFuture<ApplicationMetadata> answer) {}
+
+    /** A failed call. Its message is complete and safe to log. */
+    private static final class RequestFailure extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        RequestFailure(String message, Throwable cause) {
+            super(message, cause);
         }
     }
 
     private final Session session;
     private final Paths paths;
+    private final ProcessMetadata requests;
     private final Runnable changed;
     private final Map<String, Entry> entries = new HashMap<>();
+    private final Deque<Call> waiting = new ArrayDeque<>();
+    private int calls;
 
-    MetadataCache(Session session, Runnable changed) {
+    MetadataCache(Session session, ProcessMetadata requests, Runnable changed) {
         this.session = session;
         this.paths = Paths.of(session.settings());
+        this.requests = requests;
         this.changed = changed;
     }
 
     /** Returns the services of a process; null until they are known. */
     @Nullable
-    ApplicationMetadata of(ProcessEntry process) {
-        Entry entry = entries.computeIfAbsent(process.revision(), unknown -> new Entry(process));
-        entry.process = process;
-        if (entry.metadata == null && !entry.asking && entry.failures == 0) {
-            ask(entry);
-        }
-        return entry.metadata;
+    ApplicationMetadata of(Known process) {
+        Entry entry = entries.get(process.revision());
+        return entry == null ? null : entry.metadata;
     }
 
-    /** Whether the services of each revision are known, or reading them has failed at least once. */
+    /** Reads the revisions that are new among these processes, which are all processes of the application. */
+    void update(Collection<Known> processes) {
+        Set<String> revisions = new HashSet<>();
+        entries.values().forEach(entry -> entry.processes.clear());
+        for (Known process : processes) {
+            revisions.add(process.revision());
+            Entry entry = entries.computeIfAbsent(process.revision(), Entry::new);
+            if (entry.metadata == null) {
+                entry.processes.add(process);
+            }
+        }
+        entries.keySet().retainAll(revisions);
+        waiting.removeIf(call -> !isCurrent(call.entry()));
+        for (Entry entry : entries.values()) {
+            if (entry.metadata == null && !entry.asking && entry.failures == 0) {
+                ask(entry);
+                session.schedule(() -> overdue(entry), LONGEST_WAIT);
+            }
+        }
+    }
+
+    private boolean isCurrent(Entry entry) {
+        return entries.get(entry.revision) == entry;
+    }
+
+    /**
+     * Whether the services of each revision are known, or reading them has failed at least once or takes longer than
+     * {@link #LONGEST_WAIT}.
+     */
     boolean isAsked() {
         return entries.values().stream().allMatch(entry -> entry.asked);
     }
 
-    void keepOnly(Set<String> revisions) {
-        entries.keySet().retainAll(revisions);
+    /**
+     * Stops waiting for all revisions that are being read. Without this, an application whose processes change their
+     * revision all the time could delay each list.
+     */
+    private void overdue(Entry entry) {
+        if (!entry.asked && isCurrent(entry)) {
+            entries.values().forEach(each -> each.asked = true);
+            changed.run();
+        }
     }
 
     private void ask(Entry entry) {
         entry.asking = true;
-        ProcessEntry process = entry.process;
-        read(process)
+        Known process = entry.process();
+        read(entry, process)
                 .whenComplete((metadata, failure) -> session.execute(() -> {
                     entry.asking = false;
-                    entry.asked = true;
-                    if (failure == null) {
-                        entry.metadata = metadata;
-                        changed.run();
-                        return;
+                    if (isCurrent(entry)) {
+                        answered(entry, process, metadata, failure);
                     }
-                    if (entry.failures++ == 0) {
-                        LOG.warn(
-                                "The services of {} in revision {} cannot be read at {}: {}. It is tried again",
-                                Limits.shown(process.application()),
-                                Limits.shown(process.revision()),
-                                session.settings().url(),
-                                reason(failure));
-                        changed.run();
-                    }
-                    session.schedule(() -> askAgain(process.revision(), entry), pause(entry.failures));
                 }));
     }
 
-    private void askAgain(String revision, Entry entry) {
-        if (entries.get(revision) == entry && !entry.asking) {
+    private void answered(
+            Entry entry, Known process, @Nullable ApplicationMetadata metadata, @Nullable Throwable failure) {
+        entry.asked = true;
+        if (metadata != null) {
+            entry.metadata = metadata;
+            entry.processes.clear();
+            changed.run();
+            return;
+        }
+        if (entry.failures++ == 0) {
+            LOG.warn(
+                    "The services of {} in revision {} cannot be read at {}: {}. It is tried again",
+                    Limits.shown(process.application()),
+                    Limits.shown(entry.revision),
+                    session.settings().url(),
+                    failure == null ? "no answer" : reason(failure));
+            changed.run();
+        }
+        session.schedule(() -> askAgain(entry), pause(entry.failures));
+    }
+
+    private void askAgain(Entry entry) {
+        if (isCurrent(entry) && !entry.asking) {
             ask(entry);
         }
     }
 
     private static String reason(Throwable failure) {
-        Throwable cause = failure.getCause() == null ? failure : failure.getCause();
-        return Limits.shown(String.valueOf(cause.getMessage()));
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (cause instanceof RequestFailure) {
+            return String.valueOf(cause.getMessage());
+        }
+        return cause instanceof TimeoutException
+                ? "it did not answer in time"
+                : Limits.shown(String.valueOf(cause.getMessage()));
     }
 
     private static Duration pause(int failures) {
@@ -116,18 +198,53 @@ final class MetadataCache {
     }
 
     /**
-     * Reads the services from the registry. Some providers that answer metadata requests themselves also store their
-     * services there.
+     * Reads the services from the registry, or else from the process. Some processes that answer requests themselves
+     * also store their services in the registry.
      */
-    private CompletableFuture<ApplicationMetadata> read(ProcessEntry process) {
+    private CompletableFuture<ApplicationMetadata> read(Entry entry, Known process) {
         return process.isMetadataRemote()
                 ? stored(process)
-                : stored(process).exceptionallyCompose(missing -> CompletableFuture.failedFuture(ONLY_THERE));
+                : stored(process).exceptionallyCompose(missing -> requested(entry, process));
     }
 
-    private CompletableFuture<ApplicationMetadata> stored(ProcessEntry process) {
+    private CompletableFuture<ApplicationMetadata> stored(Known process) {
         String path = paths.metadata(process.application(), process.revision());
         return session.data(path, Limits.MAX_METADATA, null)
                 .thenApply(data -> ApplicationMetadata.parse(new String(data.bytes(), StandardCharsets.UTF_8)));
+    }
+
+    private CompletableFuture<ApplicationMetadata> requested(Entry entry, Known process) {
+        CompletableFuture<ApplicationMetadata> answer = new CompletableFuture<>();
+        session.execute(() -> {
+            Call call = new Call(entry, process, answer);
+            if (entry.failures == 0) {
+                waiting.addFirst(call); // A process that has not failed yet does not wait for others that have.
+            } else {
+                waiting.addLast(call);
+            }
+            callNext();
+        });
+        return answer.exceptionallyCompose(failure -> CompletableFuture.failedFuture(new RequestFailure(
+                "they are not in the registry, and the metadata service of " + process.host() + ":" + process.port()
+                        + " failed: " + reason(failure),
+                failure)));
+    }
+
+    private void callNext() {
+        while (calls < MAX_CALLS && !waiting.isEmpty()) {
+            Call call = waiting.remove();
+            calls++;
+            requests.of(call.process().entry()).whenComplete((metadata, failure) -> {
+                session.execute(() -> {
+                    calls--;
+                    callNext();
+                });
+                if (failure == null) {
+                    call.answer().complete(metadata);
+                } else {
+                    call.answer().completeExceptionally(failure);
+                }
+            });
+        }
     }
 }

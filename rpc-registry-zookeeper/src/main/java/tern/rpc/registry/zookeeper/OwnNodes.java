@@ -14,7 +14,8 @@ import tern.rpc.registry.dubbo.ProviderUrl;
  * The nodes that one registration writes.
  *
  * @param ephemeral the entries at both levels, which end with the session
- * @param metadata the nodes that contain the services; empty if there are only interface-level entries
+ * @param metadata the nodes that contain the services; empty if there are only interface-level entries, or if consumers
+ *     request the services from the process
  * @param mapped the interfaces whose mapping contains the application
  */
 record OwnNodes(List<Paths.Node> ephemeral, List<Paths.Node> metadata, List<String> mapped) {
@@ -26,10 +27,12 @@ record OwnNodes(List<Paths.Node> ephemeral, List<Paths.Node> metadata, List<Stri
         List<String> mapped = new ArrayList<>();
         if (level.hasApplications()) {
             ProcessEntry process = entries.process();
-            metadata.add(new Paths.Node(
-                    paths.metadata(registration.application(), process.revision()),
-                    bytes(entries.metadata().json()),
-                    CreateMode.PERSISTENT));
+            if (process.isMetadataRemote()) {
+                metadata.add(new Paths.Node(
+                        paths.metadata(registration.application(), process.revision()),
+                        bytes(entries.metadata().json()),
+                        CreateMode.PERSISTENT));
+            }
             registration.services().stream()
                     .map(service -> service.key().interfaceName())
                     .distinct()

@@ -5,13 +5,14 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
-import tern.rpc.registry.dubbo.ProcessEntry;
+import tern.rpc.registry.dubbo.KnownProcesses.Known;
 import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.ReadAttributes;
 
@@ -46,7 +47,7 @@ final class ServiceMatch {
      *
      * @param metadata the process's services; null until they are known
      */
-    void add(ProcessEntry process, @Nullable ApplicationMetadata metadata) {
+    void add(Known process, @Nullable ApplicationMetadata metadata) {
         if (metadata == null) {
             return;
         }
@@ -55,24 +56,19 @@ final class ServiceMatch {
                     && new ServiceKey(offered.name(), offered.group(), offered.version()).equals(service)) {
                 add(
                         process.host(),
-                        offered.port() > 0 ? offered.port() : port(process),
-                        new EntryParameters(offered.parameters(), process.metadata()),
+                        offered.port() > 0 ? offered.port() : process.port(protocol),
+                        name -> {
+                            String own = offered.parameters().get(name);
+                            return own == null ? process.attribute(name) : own;
+                        },
                         process.revision());
             }
         }
     }
 
-    private int port(ProcessEntry process) {
-        return process.ports().stream()
-                .filter(port -> port.protocol().equals(protocol))
-                .findFirst()
-                .map(ProcessEntry.Port::port)
-                .orElse(process.port());
-    }
-
     void add(ProviderUrl url) {
         if (speaks(url) && url.service().equals(service) && isEnabled(url)) {
-            add(url.host(), url.port(), new EntryParameters(url.parameters(), Map.of()), "");
+            add(url.host(), url.port(), url.parameters()::get, "");
         }
     }
 
@@ -89,13 +85,13 @@ final class ServiceMatch {
                 && !url.parameter("enabled").equals("false");
     }
 
-    private void add(String host, int port, EntryParameters parameters, String revision) {
+    private void add(String host, int port, Function<String, @Nullable String> parameters, String revision) {
         if (port == 0) {
             return;
         }
         Endpoint endpoint = new Endpoint(host, port);
         if (!found.containsKey(endpoint)) {
-            Instance instance = new Instance(endpoint, attributes.of(parameters::get, revision));
+            Instance instance = new Instance(endpoint, attributes.of(parameters, revision));
             Instance same = before.get(endpoint);
             found.put(endpoint, instance.equals(same) ? same : instance);
         }
@@ -108,15 +104,5 @@ final class ServiceMatch {
         before.putAll(found);
         found = new TreeMap<>(ServiceMatch::compare);
         return new ArrayList<>(instances);
-    }
-
-    /** The service's parameters. If a parameter is missing there, the process's parameter is used. */
-    private record EntryParameters(Map<String, String> first, Map<String, String> second) {
-
-        @Nullable
-        String get(String name) {
-            String value = first.get(name);
-            return value == null ? second.get(name) : value;
-        }
     }
 }

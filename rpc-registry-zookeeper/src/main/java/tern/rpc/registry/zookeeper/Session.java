@@ -34,6 +34,9 @@ final class Session implements AutoCloseable {
     /** The time without a connection after which provider lists become stale. */
     static final Duration STALE_AFTER = Duration.ofSeconds(10);
 
+    /** The time between two checks during an outage. A check also reads changed keys and trusted certificates. */
+    private static final Duration CHECK_AGAIN_AFTER = Duration.ofSeconds(30);
+
     private static final int MAX_PARENTS = 100_000;
 
     /** Is notified when the connection's state changes, on the session's thread. */
@@ -65,6 +68,8 @@ final class Session implements AutoCloseable {
     private boolean connected; // confined to the session's thread
     private long lastSession; // confined to the session's thread
     private long losses; // confined to the session's thread
+    private String lastCause = ""; // why there is no connection; confined to the session's thread
+    private String lastStale = ""; // the last message of an outage; confined to the session's thread
     private volatile boolean closed;
 
     Session(ZooKeeperSettings settings) {
@@ -89,6 +94,7 @@ final class Session implements AutoCloseable {
         if (!started && !closed) {
             started = true;
             curator.start();
+            schedule(() -> check(0), Duration.ofMillis(settings.connectMillis()));
             schedule(
                     () -> {
                         if (lastSession == 0) {
@@ -146,6 +152,8 @@ final class Session implements AutoCloseable {
             boolean isNew = session != lastSession;
             lastSession = session;
             connected = true;
+            lastCause = "";
+            lastStale = "";
             losses++;
             if (isNew) {
                 parents.clear();
@@ -155,6 +163,7 @@ final class Session implements AutoCloseable {
         } else if (connected) {
             connected = false;
             long loss = ++losses;
+            schedule(() -> check(loss), Duration.ofMillis(settings.connectMillis()));
             schedule(
                     () -> {
                         if (losses == loss) {
@@ -165,9 +174,38 @@ final class Session implements AutoCloseable {
         }
     }
 
+    /** Finds out why there is no connection, on a thread of its own. The result becomes part of later messages. */
+    private void check(long loss) {
+        if (connected || losses != loss || closed) {
+            return;
+        }
+        Thread thread = new Thread(
+                () -> {
+                    settings.refreshTls();
+                    String cause = settings.connectionCheck().cause();
+                    execute(() -> checked(loss, cause));
+                },
+                "rpc-zookeeper-check");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void checked(long loss, String cause) {
+        if (!connected && losses == loss) {
+            lastCause = cause;
+            schedule(() -> check(loss), CHECK_AGAIN_AFTER);
+            if (lastSession == 0 && !cause.isEmpty()) {
+                tellStale(); // A wrong address or wrong TLS settings do not correct themselves.
+            }
+        }
+    }
+
     private void tellStale() {
-        String why = settings.url() + " does not answer";
-        LOG.warn("{}; the lists of providers stay as they are, and it is tried again", why);
+        String why = settings.url() + " does not answer" + (lastCause.isEmpty() ? "" : ": " + lastCause);
+        if (!why.equals(lastStale)) {
+            lastStale = why;
+            LOG.warn("{}; the lists of providers stay as they are, and it is tried again", why);
+        }
         List.copyOf(listeners).forEach(listener -> listener.stale(why));
     }
 
@@ -327,5 +365,6 @@ final class Session implements AutoCloseable {
         synchronized (this) {
             curator.close();
         }
+        settings.close();
     }
 }

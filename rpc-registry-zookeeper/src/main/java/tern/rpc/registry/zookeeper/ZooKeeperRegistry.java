@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,7 +19,9 @@ import tern.rpc.registry.Subscription;
 import tern.rpc.registry.Subscription.Level;
 import tern.rpc.registry.SystemMachine;
 import tern.rpc.registry.dubbo.DubboEntries;
+import tern.rpc.registry.dubbo.ProcessMetadata;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
+import tern.rpc.transport.Tls;
 
 /** A registry in ZooKeeper, with interface-level and application-level entries in Dubbo's formats. Thread-safe. */
 public final class ZooKeeperRegistry implements Registry {
@@ -27,22 +31,41 @@ public final class ZooKeeperRegistry implements Registry {
      *
      * @param level the levels at which entries are written
      * @param nodePerProtocol whether each protocol of a port gets its own interface-level entry
+     * @param metadataRemote whether the services are stored in the registry. If false, consumers request them from this
+     *     process
      */
-    public record Form(Level level, boolean nodePerProtocol) {
+    public record Form(Level level, boolean nodePerProtocol, boolean metadataRemote) {
 
         public static final Form DEFAULT = new Form(Level.BOTH, false);
+
+        /** Creates a form with the services stored in the registry. */
+        public Form(Level level, boolean nodePerProtocol) {
+            this(level, nodePerProtocol, true);
+        }
     }
 
     /**
      * Opens registries whose addresses have the scheme {@code zookeeper}.
      *
      * @param application the name of this application, to which rules may refer; empty for none
+     * @param processMetadata requests the services of providers that do not store them in the registry
+     * @param bundles returns the TLS settings of a bundle by its name, for addresses with {@code ssl.bundle}. Throws an
+     *     exception if the bundle is unknown
      */
-    public record Factory(Form form, String application) implements Registry.Factory {
+    public record Factory(
+            Form form, String application, ProcessMetadata processMetadata, Function<String, Supplier<Tls>> bundles)
+            implements Registry.Factory {
 
-        /** Creates a factory for an application without a name. */
+        /** Creates a factory without bundles. */
+        public Factory(Form form, String application, ProcessMetadata processMetadata) {
+            this(form, application, processMetadata, bundle -> {
+                throw new IllegalArgumentException("there is no bundle '" + bundle + "'");
+            });
+        }
+
+        /** Creates a factory for an application without a name, which reads only what is in the registry. */
         public Factory(Form form) {
-            this(form, "");
+            this(form, "", ProcessMetadata.NONE);
         }
 
         @Override
@@ -52,13 +75,11 @@ public final class ZooKeeperRegistry implements Registry {
 
         @Override
         public Registry open(RegistryUrl url) {
-            return new ZooKeeperRegistry(url, form, application, Clock.systemUTC());
+            return new ZooKeeperRegistry(url, this, Clock.systemUTC());
         }
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperRegistry.class);
-
-    private static final int DEFAULT_PORT = 2_181;
 
     private final RegistryUrl url;
     private final Form form;
@@ -67,13 +88,13 @@ public final class ZooKeeperRegistry implements Registry {
     private final Session session;
     private final Applications applications;
 
-    ZooKeeperRegistry(RegistryUrl url, Form form, String application, Clock clock) {
+    private ZooKeeperRegistry(RegistryUrl url, Factory factory, Clock clock) {
         this.url = url;
-        this.form = form;
-        this.application = application;
+        this.form = factory.form();
+        this.application = factory.application();
         this.clock = clock;
-        this.session = new Session(ZooKeeperSettings.of(url));
-        this.applications = new Applications(session);
+        this.session = new Session(ZooKeeperSettings.of(url, factory.bundles()));
+        this.applications = new Applications(session, factory.processMetadata());
     }
 
     @Override
@@ -83,24 +104,12 @@ public final class ZooKeeperRegistry implements Registry {
 
     @Override
     public @Nullable InetSocketAddress remoteAddress() {
-        String first = url.hosts().get(0);
-        int colon = first.lastIndexOf(':');
-        return colon < 0 || first.endsWith("]")
-                ? new InetSocketAddress(first, DEFAULT_PORT)
-                : new InetSocketAddress(first.substring(0, colon), port(first.substring(colon + 1)));
-    }
-
-    private static int port(String text) {
-        try {
-            return Integer.parseInt(text);
-        } catch (NumberFormatException e) {
-            return DEFAULT_PORT; // ZooKeeper itself rejects the address later with a message.
-        }
+        return ZooKeeperSettings.firstServer(url);
     }
 
     @Override
     public Publication publish(Registration registration) {
-        DubboEntries entries = new DubboEntries(registration, form.nodePerProtocol());
+        DubboEntries entries = new DubboEntries(registration, form.nodePerProtocol(), form.metadataRemote());
         ZooKeeperPublication publication = new ZooKeeperPublication(
                 session,
                 entries,

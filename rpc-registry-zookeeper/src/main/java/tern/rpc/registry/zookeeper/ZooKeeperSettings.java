@@ -1,22 +1,41 @@
 package tern.rpc.registry.zookeeper;
 
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ClientX509Util;
+import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.common.ZKConfig;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.registry.RegistryUrl;
+import tern.rpc.transport.Tls;
 
 /**
  * The settings in a ZooKeeper ensemble's address.
  *
  * @param root the root node of the interface-level entries and of the metadata
  * @param applications the root node of the application-level entries
+ * @param stores the keys and trusted certificates of the bundle that the address names; null if it names none
  */
-record ZooKeeperSettings(RegistryUrl url, String root, String applications, int sessionMillis, int connectMillis) {
+record ZooKeeperSettings(
+        RegistryUrl url,
+        String root,
+        String applications,
+        int sessionMillis,
+        int connectMillis,
+        @Nullable TlsStores stores) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperSettings.class);
 
     /**
      * The maximum size of one answer in bytes. The list of about 2,500 providers of one interface exceeds ZooKeeper's
@@ -31,13 +50,16 @@ record ZooKeeperSettings(RegistryUrl url, String root, String applications, int 
     private static final int DEFAULT_CONNECT = 3_000;
     private static final String TLS = "ssl";
     private static final String TLS_PREFIX = "ssl.";
+    private static final String BUNDLE = "ssl.bundle";
+    private static final int DEFAULT_PORT = 2_181;
 
     /**
      * Parses the settings.
      *
+     * @param bundles returns the TLS settings of a bundle by its name
      * @throws IllegalArgumentException if a part of the address is invalid or missing
      */
-    static ZooKeeperSettings of(RegistryUrl url) {
+    static ZooKeeperSettings of(RegistryUrl url, Function<String, Supplier<Tls>> bundles) {
         if (url.hosts().isEmpty()) {
             throw new IllegalArgumentException(url + " names no host; expected zookeeper://host:2181");
         }
@@ -45,12 +67,78 @@ record ZooKeeperSettings(RegistryUrl url, String root, String applications, int 
             throw new IllegalArgumentException(url + " has the path " + url.path() + "; set another root with ?group="
                     + url.path().substring(1));
         }
-        return new ZooKeeperSettings(
+        String bundle = url.parameter(BUNDLE, "");
+        ZooKeeperSettings settings = new ZooKeeperSettings(
                 url,
                 root(url.parameter(GROUP, DEFAULT_ROOT)),
                 root(url.parameter("rootPath", url.parameter(GROUP, DEFAULT_APPLICATIONS))),
                 millis(url, "session", DEFAULT_SESSION),
-                millis(url, "timeout", DEFAULT_CONNECT));
+                millis(url, "timeout", DEFAULT_CONNECT),
+                bundle.isEmpty() ? null : new TlsStores(bundles.apply(bundle)));
+        settings.checkTls();
+        return settings;
+    }
+
+    /** Checks that the files of the TLS settings can be read, because the client would only log a warning later. */
+    private void checkTls() {
+        if (isTls()) {
+            try (ClientX509Util util = new ClientX509Util()) {
+                util.createSSLContext(clientConfig());
+            } catch (X509Exception e) {
+                throw new IllegalArgumentException(url + " has TLS settings that cannot be used: " + reason(e), e);
+            }
+        }
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return String.valueOf(cause.getMessage());
+    }
+
+    private boolean isTls() {
+        return stores != null || Boolean.parseBoolean(url.parameter(TLS, "false"));
+    }
+
+    /** Reads changed keys and trusted certificates. They apply to the next connection. */
+    void refreshTls() {
+        if (stores == null) {
+            return;
+        }
+        try {
+            stores.refresh();
+        } catch (UncheckedIOException | IllegalArgumentException e) {
+            LOG.error("Changed keys or trusted certificates for {} cannot be used", url, e);
+        }
+    }
+
+    void close() {
+        if (stores != null) {
+            stores.close();
+        }
+    }
+
+    /** Returns a check of the connection to the first server. */
+    ConnectionCheck connectionCheck() {
+        return new ConnectionCheck(firstServer(url), isTls(), clientConfig(), connectMillis);
+    }
+
+    static InetSocketAddress firstServer(RegistryUrl url) {
+        String first = url.hosts().get(0);
+        int colon = first.lastIndexOf(':');
+        return colon < 0 || first.endsWith("]")
+                ? new InetSocketAddress(first, DEFAULT_PORT)
+                : new InetSocketAddress(first.substring(0, colon), port(first.substring(colon + 1)));
+    }
+
+    private static int port(String text) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            return DEFAULT_PORT; // ZooKeeper itself rejects the address later with a message.
+        }
     }
 
     private static String root(String name) {
@@ -96,14 +184,18 @@ record ZooKeeperSettings(RegistryUrl url, String root, String applications, int 
     private ZKClientConfig clientConfig() {
         ZKClientConfig config = new ZKClientConfig();
         config.setProperty(ZKConfig.JUTE_MAXBUFFER, MAX_ANSWER);
-        if (Boolean.parseBoolean(url.parameter(TLS, "false"))) {
+        if (isTls()) {
             config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
             config.setProperty(
                     ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNetty");
             for (Map.Entry<String, String> parameter : url.parameters().entrySet()) {
-                if (parameter.getKey().startsWith(TLS_PREFIX)) {
+                if (parameter.getKey().startsWith(TLS_PREFIX)
+                        && !parameter.getKey().equals(BUNDLE)) {
                     config.setProperty("zookeeper." + parameter.getKey(), parameter.getValue());
                 }
+            }
+            if (stores != null) {
+                stores.applyTo(config);
             }
         }
         return config;

@@ -16,8 +16,8 @@ import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
 import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
+import tern.rpc.registry.dubbo.KnownProcesses.Known;
 import tern.rpc.registry.dubbo.Limits;
-import tern.rpc.registry.dubbo.ProcessEntry;
 import tern.rpc.registry.dubbo.ProviderUrl;
 import tern.rpc.registry.dubbo.rules.RuleConsumer;
 
@@ -130,7 +130,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
             return; // Some rules have not been read; each rule that is read for the first time calls this method again.
         }
         for (ApplicationWatch application : watched.values()) {
-            for (ProcessEntry process : application.processes()) {
+            for (Known process : application.processes()) {
                 match.add(process, application.metadata(process));
             }
         }

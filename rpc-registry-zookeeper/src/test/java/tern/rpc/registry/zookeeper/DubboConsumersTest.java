@@ -78,6 +78,22 @@ class DubboConsumersTest {
         awaitAnswer(greeting);
     }
 
+    /** A provider of both protocols announces version 1.0.0 of the metadata service, one of tri alone version 2.0.0. */
+    @ParameterizedTest
+    @CsvSource({"dubbo, dubbo;tri", "tri, dubbo;tri", "tri, tri"})
+    void metadataServiceOfTheProviderIsCalled(String protocol, String published) throws Exception {
+        tern("tern", new ZooKeeperRegistry.Form(Level.APPLICATION, false, false))
+                .provide("", "", 100, List.of(published.split(";")));
+
+        Greeting greeting = dubbo("consumer", CONSUMER).refer(reference -> {
+            reference.setProtocol(protocol);
+            reference.setParameters(Map.of("migration.step", "FORCE_APPLICATION"));
+        });
+
+        awaitAnswer(greeting);
+        assertThat(zooKeeper.children("/dubbo/metadata/tern")).isEmpty();
+    }
+
     @Test
     void switchServesConsumersOfInterfacesThatInsistOnTriple() throws Exception {
         tern("tern", new ZooKeeperRegistry.Form(Level.INTERFACE, true)).provide("", "", 100);

@@ -58,7 +58,7 @@ final class DubboProcess implements AutoCloseable {
         bootstrap.application(application).registry(registry).protocol(protocol);
     }
 
-    private static int freePort() {
+    static int freePort() {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         } catch (IOException e) {

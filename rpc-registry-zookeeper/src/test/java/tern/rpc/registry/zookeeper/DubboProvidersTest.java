@@ -55,7 +55,10 @@ class DubboProvidersTest {
         "dubbo, instance, remote, APPLICATION",
         "tri, instance, remote, APPLICATION",
         "dubbo, interface, local, BOTH",
-        "dubbo, all, local, BOTH"
+        "dubbo, all, local, BOTH",
+        "dubbo, instance, local, APPLICATION",
+        "tri, instance, local, APPLICATION",
+        "tri, all, local, APPLICATION"
     })
     void providerIsFoundAndCalled(String protocol, String mode, String metadata, Level level) {
         dubbo("dubbo", DubboProcess.Form.of(protocol, mode, metadata)).provide(service -> {});

@@ -174,6 +174,23 @@ class HostileRegistryTest {
         look().awaitAddresses(GOOD);
     }
 
+    /** 100,000 providers take about half a minute to write, so the number is smaller unless the property sets it. */
+    @Test
+    void manyProvidersOfOneServiceAreKnownAndCounted() throws Exception {
+        int number = Integer.getInteger("tern.registry.instances", 3_000);
+        for (int i = 0; i < number; i++) {
+            zooKeeper.createLater("/services/shop/h" + i + ":7001", process("h" + i, 7001, "good"));
+        }
+        Await.until("all are written", () -> zooKeeper.stat("/services/shop").getNumChildren() == number + 1);
+
+        Snapshots snapshots = look();
+
+        Await.until(
+                "all are known",
+                () -> snapshots.last() != null && snapshots.last().instances().size() == Math.min(number + 1, 100_000));
+        assertThat(warnings()).hasSize(number + 1 > 100_000 ? 1 : 0);
+    }
+
     @Test
     void deadNamesInTheMappingAreNoFault() throws Exception {
         zooKeeper.replace("/dubbo/mapping/cap.Greeting", "dead,shop,never-there");

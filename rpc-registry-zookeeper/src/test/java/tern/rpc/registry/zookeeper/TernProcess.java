@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import tern.rpc.ServiceKey;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
@@ -23,9 +24,14 @@ import tern.rpc.registry.Registry;
 import tern.rpc.registry.RegistryUrl;
 import tern.rpc.registry.Subscription;
 import tern.rpc.registry.Subscription.Level;
+import tern.rpc.registry.dubbo.ApplicationMetadata;
+import tern.rpc.registry.dubbo.DubboEntries;
+import tern.rpc.registry.dubbo.metadata.MetadataClient;
+import tern.rpc.registry.dubbo.metadata.MetadataExports;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.ClientTransport;
 
 /** A server and a client of Tern that use a ZooKeeper server. */
 final class TernProcess implements AutoCloseable {
@@ -35,41 +41,55 @@ final class TernProcess implements AutoCloseable {
     private final HessianSerializer serializer = HessianSerializer.builder().build();
     private final DubboProtocol dubbo = new DubboProtocol(serializer, 0);
     private final TripleCodecs codecs = new TripleCodecs(serializer, null, 0);
+    private final ZooKeeperRegistry.Form form;
     private final Registry registry;
     private final RpcClient client;
     private final List<RpcServer> servers = new ArrayList<>();
 
     TernProcess(String name, RegistryUrl url, ZooKeeperRegistry.Form form) {
         this.name = name;
+        ClientTransport first = new NettyClientTransport(ClientTransportSettings.named(name), loops, dubbo);
+        ClientTransport second =
+                new NettyClientTransport(ClientTransportSettings.named(name), loops, new TripleClientProtocol(codecs));
         this.client = RpcClient.builder()
-                .transport(new NettyClientTransport(ClientTransportSettings.named(name), loops, dubbo))
-                .transport(new NettyClientTransport(
-                        ClientTransportSettings.named(name), loops, new TripleClientProtocol(codecs)))
+                .transport(first)
+                .transport(second)
                 .timeout(Duration.ofSeconds(20))
                 .build();
-        this.registry = new ZooKeeperRegistry.Factory(form).open(url);
+        this.form = form;
+        this.registry =
+                new ZooKeeperRegistry.Factory(form, name, new MetadataClient(() -> List.of(first, second))).open(url);
     }
 
     /** Exports the service over both protocols on one port, and waits until the service is registered. */
     Publication provide(String group, String version, int weight) throws Exception {
+        return provide(group, version, weight, List.of("dubbo", "tri"));
+    }
+
+    /** @param protocols the protocols that are published; the server always accepts both */
+    Publication provide(String group, String version, int weight, List<String> protocols) throws Exception {
         Greeting target = text -> name + ":" + text;
-        RpcServer server = RpcServer.builder(new NettyServerTransport(
+        AtomicReference<ApplicationMetadata> metadata = new AtomicReference<>();
+        RpcServer.Builder builder = RpcServer.builder(new NettyServerTransport(
                         ServerTransportSettings.onPort(0), loops, List.of(dubbo, new TripleProtocol(codecs))))
                 .maxQueueWait(Duration.ofSeconds(10))
-                .export(ServiceExport.of(Greeting.class, target, group, version))
-                .build();
+                .export(ServiceExport.of(Greeting.class, target, group, version));
+        MetadataExports.of(name, metadata::get).forEach(builder::export);
+        RpcServer server = builder.build();
         servers.add(server);
         server.start();
-        Publication publication = registry.publish(new Registration(
+        Registration registration = new Registration(
                 name,
                 "127.0.0.1",
                 server.port(),
-                List.of("dubbo", "tri"),
+                protocols,
                 List.of(new Registration.Service(
                         new ServiceKey(Greeting.class.getName(), group, version), List.of("greet"), weight)),
                 Map.of(),
                 0,
-                System.currentTimeMillis()));
+                System.currentTimeMillis());
+        metadata.set(new DubboEntries(registration, form.nodePerProtocol()).metadata());
+        Publication publication = registry.publish(registration);
         publication.seen().get(60, TimeUnit.SECONDS);
         return publication;
     }

@@ -13,7 +13,10 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.server.NettyServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.auth.ProviderRegistry;
+import org.apache.zookeeper.server.auth.X509AuthenticationProvider;
 import tern.rpc.registry.RegistryUrl;
 
 /** An embedded ZooKeeper server, and a client that reads its nodes. */
@@ -24,6 +27,7 @@ final class ZooKeeperServer implements AutoCloseable {
         System.setProperty("jute.maxbuffer", String.valueOf(16 * 1024 * 1024));
     }
 
+    private static final String X509_PROVIDER = "zookeeper.authProvider.x509";
     private static final int TICK_MILLIS = 500;
     private static final int MAX_SESSION_MILLIS = 60_000;
 
@@ -31,6 +35,7 @@ final class ZooKeeperServer implements AutoCloseable {
     private final CuratorFramework client;
     private org.apache.zookeeper.server.ZooKeeperServer server;
     private ServerCnxnFactory factory;
+    private ServerCnxnFactory tlsFactory;
     private int port;
 
     ZooKeeperServer() throws Exception {
@@ -39,6 +44,25 @@ final class ZooKeeperServer implements AutoCloseable {
         client = CuratorFrameworkFactory.newClient(address(), new RetryNTimes(100, 100));
         client.start();
         client.blockUntilConnected();
+    }
+
+    /**
+     * Opens a second port, which accepts only TLS. The server reads its keys from system properties.
+     *
+     * @return the port
+     */
+    int openTlsPort() throws Exception {
+        System.setProperty(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY, NettyServerCnxnFactory.class.getName());
+        try {
+            tlsFactory = ServerCnxnFactory.createFactory();
+        } finally {
+            System.clearProperty(ServerCnxnFactory.ZOOKEEPER_SERVER_CNXN_FACTORY);
+        }
+        System.setProperty(X509_PROVIDER, X509AuthenticationProvider.class.getName());
+        ProviderRegistry.addOrUpdateProvider(X509_PROVIDER); // reads the trusted certificates at once
+        tlsFactory.configure(new InetSocketAddress("127.0.0.1", 0), -1, -1, true);
+        tlsFactory.startup(server, false);
+        return tlsFactory.getLocalPort();
     }
 
     String address() {
@@ -51,6 +75,11 @@ final class ZooKeeperServer implements AutoCloseable {
 
     void create(String path, String data, CreateMode mode) throws Exception {
         client.create().creatingParentsIfNeeded().withMode(mode).forPath(path, data.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Creates a persistent node without waiting for it. */
+    void createLater(String path, String data) throws Exception {
+        client.create().inBackground().forPath(path, data.getBytes(StandardCharsets.UTF_8));
     }
 
     void replace(String path, String data) throws Exception {
@@ -88,6 +117,9 @@ final class ZooKeeperServer implements AutoCloseable {
     }
 
     void stop() {
+        if (tlsFactory != null) {
+            tlsFactory.shutdown();
+        }
         factory.shutdown();
     }
 

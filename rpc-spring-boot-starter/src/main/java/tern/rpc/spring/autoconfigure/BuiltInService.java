@@ -18,7 +18,8 @@ interface BuiltInService {
         return exports.stream()
                 .map(ServiceExport::key)
                 .filter(key -> !key.interfaceName().startsWith("grpc.health.")
-                        && !key.interfaceName().startsWith("grpc.reflection."))
+                        && !key.interfaceName().startsWith("grpc.reflection.")
+                        && !key.interfaceName().startsWith("org.apache.dubbo.metadata."))
                 .map(String::valueOf)
                 .toList();
     }

@@ -6,10 +6,13 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import tern.rpc.registry.FileRegistry;
 import tern.rpc.registry.Registry;
+import tern.rpc.registry.dubbo.metadata.MetadataClient;
 import tern.rpc.registry.zookeeper.ZooKeeperRegistry;
+import tern.rpc.transport.ClientTransport;
 
 /**
  * Defines the beans for registries. A registry is opened only if the application's properties or annotations name it.
@@ -35,10 +38,26 @@ class RegistryConfiguration {
 
         @Bean
         @Lazy
-        Registry.Factory rpcZooKeeperRegistries(RpcRegistryProperties properties, Environment environment) {
+        Registry.Factory rpcZooKeeperRegistries(
+                RpcRegistryProperties properties,
+                Environment environment,
+                ObjectProvider<ClientTransport> transports,
+                TlsBundles bundles) {
             return new ZooKeeperRegistry.Factory(
-                    new ZooKeeperRegistry.Form(properties.level(), properties.nodePerProtocol()),
-                    environment.getProperty("spring.application.name", ""));
+                    new ZooKeeperRegistry.Form(
+                            properties.level(),
+                            properties.nodePerProtocol(),
+                            properties.metadataType() == RpcRegistryProperties.MetadataType.REMOTE),
+                    environment.getProperty("spring.application.name", ""),
+                    new MetadataClient(() -> transports.orderedStream().toList()),
+                    bundle -> bundles.ofClient("ssl.bundle in the address of the registry", bundle));
+        }
+
+        /** The order places the metadata service before reflection, which lists it. */
+        @Bean
+        @Order(0)
+        BuiltInService rpcBuiltInMetadata(ObjectProvider<ServerRegistration> registration) {
+            return new PublishedMetadata(registration);
         }
     }
 }

@@ -14,9 +14,19 @@ import tern.rpc.registry.Subscription.Level;
  *     process (application), or both.
  * @param nodePerProtocol Whether there is an interface entry for each protocol, for old consumers that require tri.
  *     Consumers that set no protocol then count the process twice.
+ * @param metadataType Where consumers find the list of this process's services: in the registry (remote), or by a call
+ *     of this process (local).
  */
 @ConfigurationProperties("rpc.server.registry")
 record RpcRegistryProperties(
         @DefaultValue("false") boolean required,
         @DefaultValue("both") Level level,
-        @DefaultValue("false") boolean nodePerProtocol) {}
+        @DefaultValue("false") boolean nodePerProtocol,
+        @DefaultValue("remote") MetadataType metadataType) {
+
+    /** Where consumers find the list of a process's services. */
+    enum MetadataType {
+        REMOTE,
+        LOCAL
+    }
+}

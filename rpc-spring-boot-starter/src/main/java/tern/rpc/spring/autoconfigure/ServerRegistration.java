@@ -59,6 +59,7 @@ public final class ServerRegistration
     private @Nullable ScheduledThreadPoolExecutor timer; // guarded by this
     private @Nullable Registrar registrar; // guarded by this
     private boolean accepting; // guarded by this
+    private volatile @Nullable Registration registration; // the last one that was published
 
     ServerRegistration(
             RegistrationSettings settings,
@@ -103,7 +104,9 @@ public final class ServerRegistration
         CompletableFuture<Void> seen;
         synchronized (this) {
             accepting = true;
-            seen = registrar().register(registration());
+            Registration current = registration();
+            registration = current;
+            seen = registrar().register(current);
         }
         if (seen.isDone()) {
             return;
@@ -218,6 +221,22 @@ public final class ServerRegistration
                     "Set rpc.server.advertise.host to an address that consumers can reach.",
                     e);
         }
+    }
+
+    /** Whether the server is registered in a registry of this kind. */
+    boolean isAt(String scheme) {
+        return settings.registries().stream().anyMatch(url -> url.scheme().equals(scheme));
+    }
+
+    /** Returns the name under which the server is registered. */
+    String application() {
+        return settings.application();
+    }
+
+    /** Returns the registration that was published last; null if there is none yet. */
+    @Nullable
+    Registration published() {
+        return registration;
     }
 
     /**

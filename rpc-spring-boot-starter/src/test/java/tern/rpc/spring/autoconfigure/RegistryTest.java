@@ -11,6 +11,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -154,6 +157,33 @@ class RegistryTest {
                     "rpc.client.registries.main=" + url,
                     "rpc.client.services.orders.registry=main",
                     "rpc.client.services.orders.level=application"));
+        }
+    }
+
+    /** Without stored services, the consumer finds the provider only by calling the provider's metadata service. */
+    @Test
+    void servicesThatAreNotStoredInZooKeeperAreRequestedFromTheProvider() throws Exception {
+        try (TestingServer zooKeeper = new TestingServer(true)) {
+            String url = "zookeeper://" + zooKeeper.getConnectString();
+            awaitReady(run(
+                    Provider.class,
+                    "shop",
+                    "rpc.server.registry=" + url,
+                    "rpc.server.registry.metadata-type=local",
+                    "rpc.server.registry.level=application"));
+
+            ConfigurableApplicationContext consumer = run(
+                    Consumer.class,
+                    "web",
+                    "rpc.client.registry=" + url,
+                    "rpc.client.services.orders.level=application");
+
+            awaitAnswer(consumer);
+            try (CuratorFramework client =
+                    CuratorFrameworkFactory.newClient(zooKeeper.getConnectString(), new RetryOneTime(1))) {
+                client.start();
+                assertThat(client.checkExists().forPath("/dubbo/metadata")).isNull();
+            }
         }
     }
 

@@ -1,0 +1,104 @@
+package tern.rpc.registry.dubbo;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Parses the entries of one application's processes into a small form. Processes with equal attributes share one
+ * object for them, because an application may have thousands of processes that differ only in address and start time.
+ * Not thread-safe.
+ */
+public final class KnownProcesses {
+
+    private static final int MAX_SHARED = 10_000;
+
+    private final String application;
+    private final Map<Map<String, String>, Shared> shared = new HashMap<>();
+
+    /** @param application the name of the application, regardless of the names in its entries */
+    public KnownProcesses(String application) {
+        this.application = application;
+    }
+
+    /**
+     * Parses a node's data.
+     *
+     * @return null for an entry without services or in another format, such as Spring Cloud's
+     * @throws IllegalArgumentException if the data is not JSON or exceeds the limits
+     */
+    public @Nullable Known parse(String json) {
+        ProcessEntry entry = ProcessEntry.parse(json);
+        if (entry == null) {
+            return null;
+        }
+        Map<String, String> attributes = new TreeMap<>(entry.metadata());
+        long started = started(attributes.remove(ProcessEntry.TIMESTAMP));
+        Shared same = shared.get(attributes);
+        if (same == null) {
+            if (shared.size() >= MAX_SHARED) {
+                shared.clear(); // The processes keep the objects that they use.
+            }
+            same = new Shared(application, attributes, entry.ports());
+            shared.put(attributes, same);
+        }
+        return new Known(entry.host(), entry.port(), started, same);
+    }
+
+    private static long started(@Nullable String text) {
+        try {
+            return text == null ? 0 : Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    /** The attributes that all processes with the same configuration have. */
+    public record Shared(String application, Map<String, String> attributes, List<ProcessEntry.Port> ports) {}
+
+    /**
+     * One process.
+     *
+     * @param startedAtMillis the start in milliseconds since 1970; 0 if unknown
+     * @param shared all attributes but the start
+     */
+    public record Known(String host, int port, long startedAtMillis, Shared shared) {
+
+        public String application() {
+            return shared().application();
+        }
+
+        public String revision() {
+            return shared().attributes().getOrDefault(ProcessEntry.REVISION, "");
+        }
+
+        /** Whether the metadata is stored in the registry. */
+        public boolean isMetadataRemote() {
+            return ProcessEntry.REMOTE.equals(shared().attributes().get(ProcessEntry.STORAGE));
+        }
+
+        /** Returns an attribute of the process; null if it is missing. */
+        public @Nullable String attribute(String name) {
+            return name.equals(ProcessEntry.TIMESTAMP) && startedAtMillis != 0
+                    ? String.valueOf(startedAtMillis)
+                    : shared().attributes().get(name);
+        }
+
+        /** Returns the port of a protocol, or the port of the process if its entry does not name the protocol. */
+        public int port(String protocol) {
+            for (ProcessEntry.Port port : shared().ports()) {
+                if (port.protocol().equals(protocol)) {
+                    return port.port();
+                }
+            }
+            return port;
+        }
+
+        /** Returns the entry, for a request of the metadata. */
+        public ProcessEntry entry() {
+            return new ProcessEntry(application(), host + ":" + port, host, port, shared().attributes());
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Dubbo's metadata service, through which a process itself names the services that it offers. */
+@NullMarked
+package tern.rpc.registry.dubbo.metadata;
+
+import org.jspecify.annotations.NullMarked;

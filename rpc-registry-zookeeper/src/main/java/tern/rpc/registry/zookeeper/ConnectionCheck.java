@@ -1,0 +1,124 @@
+package tern.rpc.registry.zookeeper;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.security.NoSuchAlgorithmException;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import org.apache.zookeeper.common.ClientX509Util;
+import org.apache.zookeeper.common.X509Exception;
+import org.apache.zookeeper.common.ZKConfig;
+
+/**
+ * Finds out why a ZooKeeper server cannot be reached, by a connection of its own. The ZooKeeper client only reports
+ * that the connection was lost, whether or not the cause is TLS.
+ *
+ * @param isTls whether the client uses TLS
+ * @param config the configuration of the client, with its TLS settings
+ */
+record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config, int timeoutMillis) {
+
+    /** The time to wait for a server that refuses the client's certificate after the handshake. */
+    private static final int REFUSAL_MILLIS = 500;
+
+    /**
+     * Returns the cause in a form that can follow a colon; empty if a connection can be opened now. Blocks for at most
+     * about three times the timeout.
+     */
+    String cause() {
+        String name = server.getHostString() + ":" + server.getPort();
+        try (Socket socket = new Socket()) {
+            InetSocketAddress address = new InetSocketAddress(server.getHostString(), server.getPort());
+            socket.connect(address, timeoutMillis);
+            socket.setSoTimeout(timeoutMillis);
+            return isTls ? causeWithTls(name, socket) : causeWithoutTls(name, socket);
+        } catch (IOException e) {
+            return name + " cannot be connected to: " + e.getMessage();
+        }
+    }
+
+    private String causeWithTls(String name, Socket socket) {
+        try {
+            SSLSocket secure = handshake(context(), socket, isNameChecked());
+            return isRefused(secure) ? name + " refuses the certificate of this client, or requires one" : "";
+        } catch (X509Exception e) {
+            return "the TLS settings cannot be used: " + innermost(e);
+        } catch (IOException e) {
+            return isNoTls(e)
+                    ? name + " does not answer in TLS; use its secureClientPort, or remove ssl=true and ssl.bundle"
+                    : "TLS with " + name + " fails: " + innermost(e);
+        }
+    }
+
+    /** Whether the server ends the connection after the handshake. With TLS 1.3 it checks certificates that late. */
+    private static boolean isRefused(SSLSocket secure) throws IOException {
+        secure.setSoTimeout(REFUSAL_MILLIS);
+        try {
+            return secure.getInputStream().read() < 0;
+        } catch (SocketTimeoutException e) {
+            return false; // The server waits for the first message.
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    private boolean isNameChecked() {
+        try (ClientX509Util names = new ClientX509Util()) {
+            return config.getBoolean(names.getSslHostnameVerificationEnabledProperty(), true);
+        }
+    }
+
+    /** Tries TLS. A server that answers in TLS does not accept plain text on this port. */
+    private String causeWithoutTls(String name, Socket socket) {
+        try {
+            handshake(SSLContext.getDefault(), socket, false);
+        } catch (NoSuchAlgorithmException e) {
+            return "";
+        } catch (IOException e) {
+            if (isNoTls(e)) {
+                return "";
+            }
+        }
+        return name + " answers only in TLS; add ssl=true or ssl.bundle=... to the address of the registry";
+    }
+
+    private SSLContext context() throws X509Exception {
+        try (ClientX509Util util = new ClientX509Util()) {
+            return util.createSSLContext(config);
+        }
+    }
+
+    private SSLSocket handshake(SSLContext context, Socket socket, boolean nameChecked) throws IOException {
+        SSLSocket secure = (SSLSocket)
+                context.getSocketFactory().createSocket(socket, server.getHostString(), server.getPort(), true);
+        if (nameChecked) {
+            SSLParameters parameters = secure.getSSLParameters();
+            parameters.setEndpointIdentificationAlgorithm("HTTPS");
+            secure.setSSLParameters(parameters);
+        }
+        secure.startHandshake();
+        return secure;
+    }
+
+    /** Whether the peer answered the first message of TLS with something else or not at all. */
+    private static boolean isNoTls(IOException failure) {
+        return !(failure instanceof SSLException)
+                || failure.getCause() instanceof EOFException
+                || (!(failure instanceof SSLHandshakeException)
+                        && String.valueOf(failure.getMessage()).contains("Unsupported or unrecognized"));
+    }
+
+    private static String innermost(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return String.valueOf(cause.getMessage());
+    }
+}
