@@ -3,6 +3,7 @@ package tern.rpc.cluster;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,8 +29,8 @@ final class SharedSources {
     /** Maximum number of providers that are used from one source. Further providers are ignored. */
     static final int MAX_INSTANCES = 200_000;
 
-    /** Addresses that mean all addresses of a machine. */
-    private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
+    /** Maximum number of addresses of one source for which a warning is logged, because they cannot be providers. */
+    static final int MAX_REFUSED = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
 
@@ -111,7 +112,7 @@ final class SharedSources {
         private EndpointSnapshot latest = told;
         private boolean waiting;
         private boolean namedAsTooLong;
-        private boolean namedAsWildcard;
+        private final Set<String> refused = new HashSet<>(); // addresses for which a warning was logged
         private int users; // guarded by the enclosing SharedSources
 
         Shared(EndpointSource source) {
@@ -191,40 +192,42 @@ final class SharedSources {
         }
 
         private EndpointSnapshot bounded(EndpointSnapshot snapshot) {
-            return shortened(withoutWildcards(snapshot));
+            return shortened(withoutUnusable(snapshot));
         }
 
-        /** Removes addresses such as 0.0.0.0. Connecting to such an address would reach the client's own machine. */
-        private EndpointSnapshot withoutWildcards(EndpointSnapshot snapshot) {
-            List<Instance> usable = snapshot.instances();
-            String refused = "";
+        /** Removes addresses that cannot be providers, such as 0.0.0.0 and multicast addresses. */
+        private EndpointSnapshot withoutUnusable(EndpointSnapshot snapshot) {
+            String last = "";
             for (Instance instance : snapshot.instances()) {
-                if (WILDCARDS.contains(instance.endpoint().host())) {
-                    refused = instance.endpoint().toString();
+                if (!instance.endpoint().mayBeProvider()) {
+                    last = instance.endpoint().toString();
+                    warnOnce(last);
                 }
             }
-            if (refused.isEmpty()) {
-                namedAsWildcard = false;
+            if (last.isEmpty()) {
                 return snapshot;
             }
-            usable = usable.stream()
-                    .filter(instance -> !WILDCARDS.contains(instance.endpoint().host()))
+            List<Instance> usable = snapshot.instances().stream()
+                    .filter(instance -> instance.endpoint().mayBeProvider())
                     .toList();
-            if (!namedAsWildcard) {
-                namedAsWildcard = true;
-                LOG.warn(
-                        "{} lists {} for {}, which cannot be a provider and is left out; look at the address that it"
-                                + " registers",
-                        source,
-                        refused,
-                        service());
-            }
             boolean isEmpty = usable.isEmpty() && snapshot.state() == EndpointSnapshot.State.FRESH;
             return new EndpointSnapshot(
                     isEmpty ? EndpointSnapshot.State.EMPTY : snapshot.state(),
                     usable,
                     snapshot.since(),
-                    isEmpty ? refused + " cannot be a provider" : snapshot.why());
+                    isEmpty ? last + " cannot be a provider" : snapshot.why(),
+                    snapshot.rules());
+        }
+
+        private void warnOnce(String address) {
+            if (refused.size() < MAX_REFUSED && refused.add(address)) {
+                LOG.warn(
+                        "{} lists {} for {}, which cannot be a provider and is left out; look at the address that it"
+                                + " registers",
+                        source,
+                        address,
+                        service());
+            }
         }
 
         private EndpointSnapshot shortened(EndpointSnapshot snapshot) {

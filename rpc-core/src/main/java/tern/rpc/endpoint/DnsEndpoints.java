@@ -33,6 +33,9 @@ public final class DnsEndpoints implements EndpointSource {
     /** The delay between {@link #refresh} and the lookup. Further calls within this time have no effect. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
+    /** Maximum number of addresses for which a warning is logged. */
+    private static final int MAX_REFUSED = 100;
+
     private static final Logger LOG = LoggerFactory.getLogger(DnsEndpoints.class);
 
     /** Resolves a host name. */
@@ -133,8 +136,8 @@ public final class DnsEndpoints implements EndpointSource {
      * machine.
      */
     private boolean isUsable(InetAddress address, String host) {
-        boolean usable = !address.isAnyLocalAddress() && !address.isMulticastAddress();
-        if (!usable && refused.add(host + " " + address.getHostAddress())) {
+        boolean usable = new Endpoint(address.getHostAddress(), 0).mayBeProvider();
+        if (!usable && refused.size() < MAX_REFUSED && refused.add(host + " " + address.getHostAddress())) {
             LOG.warn(
                     "Host {} resolves to {}, which cannot be a provider and is left out; look at its DNS entry",
                     host,

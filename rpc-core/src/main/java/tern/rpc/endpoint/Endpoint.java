@@ -12,6 +12,16 @@ public record Endpoint(String host, int port, String name, String protocol) {
 
     private static final int MAX_PORT = 65_535;
 
+    /** The prefix of an IPv4 address in IPv6 notation. */
+    private static final String MAPPED = "::ffff:";
+
+    /** The number of digits of the first group of an IPv6 multicast address, which begins with {@code ff}. */
+    private static final int MULTICAST_GROUP_DIGITS = 4;
+
+    private static final int MAX_OCTET_DIGITS = 3;
+    private static final int FIRST_MULTICAST = 224;
+    private static final int LAST_MULTICAST = 239;
+
     public Endpoint {
         if (host.isEmpty() || port < 0 || port > MAX_PORT) {
             throw new IllegalArgumentException("'" + host + ":" + port + "' is not an address; expected host:port");
@@ -25,6 +35,46 @@ public record Endpoint(String host, int port, String name, String protocol) {
 
     public Endpoint(String host, int port) {
         this(host, port, host);
+    }
+
+    /**
+     * Whether the address may belong to one provider. Unspecified addresses such as {@code 0.0.0.0}, the other addresses
+     * of {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot: connecting to {@code 0.0.0.0} reaches
+     * the client's own machine. Names are never looked up, and may belong to a provider.
+     */
+    public boolean mayBeProvider() {
+        if (!Character.isDigit(host.charAt(0)) && host.indexOf(':') < 0) {
+            return true; // a name
+        }
+        String address = host.regionMatches(true, 0, MAPPED, 0, MAPPED.length()) && host.indexOf('.') > 0
+                ? host.substring(MAPPED.length())
+                : host;
+        if (consistsOf(address, "0.:")) {
+            return false;
+        }
+        if (address.indexOf(':') >= 0) {
+            return !(address.regionMatches(true, 0, "ff", 0, 2) && address.indexOf(':') == MULTICAST_GROUP_DIGITS);
+        }
+        return !consistsOf(address, "0123456789.") || mayBeProvider(address);
+    }
+
+    private static boolean mayBeProvider(String numeric) {
+        int dot = numeric.indexOf('.');
+        if (dot < 1 || dot > MAX_OCTET_DIGITS) {
+            return true;
+        }
+        int first = Integer.parseInt(numeric, 0, dot, 10);
+        boolean isMulticast = first >= FIRST_MULTICAST && first <= LAST_MULTICAST;
+        return first != 0 && !isMulticast && !numeric.equals("255.255.255.255");
+    }
+
+    private static boolean consistsOf(String text, String characters) {
+        for (int i = 0; i < text.length(); i++) {
+            if (characters.indexOf(text.charAt(i)) < 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**

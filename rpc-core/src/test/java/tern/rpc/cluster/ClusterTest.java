@@ -3,6 +3,8 @@ package tern.rpc.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,6 +20,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.RpcException;
 import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
@@ -300,6 +304,53 @@ class ClusterTest {
         assertThat(cluster.targets()).hasSize(100);
         assertThat(opened).hasSize(100);
         assertThat(cluster.report(now).listed()).isEqualTo(10_000);
+    }
+
+    private static long allocatedBytes(Runnable action) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        action.run();
+        return threads.getCurrentThreadAllocatedBytes() - before;
+    }
+
+    /** The allocated bytes are an upper bound of the memory that the list retains. */
+    @Test
+    void tenThousandProvidersTakeAtMost250BytesEach() {
+        cluster.start(Duration.ZERO);
+        source.lists(instances(200)); // loads the classes and opens the connections of a subset
+        timer.move(10 * SECOND);
+
+        long bytes = allocatedBytes(() -> {
+            Instance[] entries = new Instance[10_000];
+            for (int i = 0; i < entries.length; i++) {
+                entries[i] = instance(i);
+            }
+            source.lists(entries);
+        });
+
+        assertThat(bytes / 10_000).isLessThanOrEqualTo(250);
+        assertThat(cluster.report(now).listed()).isEqualTo(10_000);
+    }
+
+    @Test
+    void changeOfOneInTenThousandProvidersAllocatesLittle() {
+        cluster.start(Duration.ZERO);
+        List<Instance> all = List.of(instances(10_000));
+        List<Instance> fewer = all.subList(0, 9_999);
+        for (int i = 0; i < 50; i++) { // loads the classes
+            source.lists(i % 2 == 0 ? all : fewer);
+            timer.move(10 * SECOND);
+        }
+        List<Target> before = cluster.targets();
+        EndpointSnapshot changed = EndpointSnapshot.heard(all, Instant.EPOCH);
+
+        long ofChange = allocatedBytes(() -> source.listener.accept(changed));
+        long ofRepeat = allocatedBytes(() -> source.listener.accept(changed));
+
+        assertThat(cluster.report(now).listed()).isEqualTo(10_000);
+        assertThat(ofChange).isLessThanOrEqualTo(64 * 1024);
+        assertThat(ofRepeat).isLessThanOrEqualTo(1024);
+        assertThat(cluster.targets()).containsAll(before.subList(0, 99));
     }
 
     @Test
@@ -772,6 +823,85 @@ class ClusterTest {
                     .containsExactly("WARN shop lists 0.0.0.0:20880 for Orders, which cannot be a provider and is left"
                             + " out; look at the address that it registers");
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "0.0.0.0",
+                "0",
+                "0.1.2.3",
+                "::",
+                "0:0:0:0:0:0:0:0",
+                "::ffff:0.0.0.0",
+                "224.0.0.1",
+                "239.255.255.255",
+                "ff02::1",
+                "FF0E::5",
+                "255.255.255.255"
+            })
+    void addressThatCannotBeAProviderIsLeftOutOnceNamedAndCallsGoOn(String host) {
+        try (LoggedLines lines = new LoggedLines()) {
+            cluster.start(Duration.ZERO);
+            for (int i = 0; i < 100; i++) { // The address flaps, which must not log a line each time.
+                source.lists(Instance.of(new Endpoint(host, 20880)), instance(1), instance(2 + i % 2));
+                source.lists(instance(1), instance(2));
+                timer.move(100 * TICK);
+            }
+
+            assertThat(pick()).isNotNull();
+            assertThat(opened).extracting(Endpoint::host).doesNotContain(host);
+            assertThat(lines.all())
+                    .filteredOn(line -> line.contains("cannot be a provider"))
+                    .hasSize(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "127.0.0.1",
+                "::1",
+                "10.0.0.1",
+                "223.255.255.255",
+                "255.255.255.254",
+                "fe80::1",
+                "ff",
+                "0.pool.internal",
+                "224.internal",
+                "::ffff:10.0.0.1",
+                "localhost",
+                "f:f::1"
+            })
+    void otherAddressesIncludingTheOwnMachineMayBeProviders(String host) {
+        cluster.start(Duration.ZERO);
+        source.lists(Instance.of(new Endpoint(host, 20880)));
+
+        assertThat(pick().endpoint().host()).isEqualTo(host);
+    }
+
+    @Test
+    void atMostAHundredUnusableAddressesAreNamed() {
+        try (LoggedLines lines = new LoggedLines()) {
+            cluster.start(Duration.ZERO);
+            source.lists(IntStream.range(0, 10_000)
+                    .mapToObj(i -> Instance.of(new Endpoint("224.0." + i / 250 + "." + i % 250, 20880)))
+                    .toList());
+
+            assertThat(lines.all())
+                    .filteredOn(line -> line.contains("is left out"))
+                    .hasSize(SharedSources.MAX_REFUSED);
+        }
+    }
+
+    @Test
+    void rulesStayWhenAnAddressIsLeftOut() {
+        cluster.start(Duration.ZERO);
+        source.listener.accept(EndpointSnapshot.heard(
+                        List.of(Instance.of(new Endpoint("0.0.0.0", 20880)), instance(1)), Instant.EPOCH)
+                .withRules(new Scripts(Map.of(), Map.of(instance(1).endpoint(), 7), List.of(), "")));
+
+        assertThat(cluster.targets().get(0).attributes().weight()).isEqualTo(7);
     }
 
     @Test

@@ -77,7 +77,7 @@ class DnsEndpointsTest {
 
     @Test
     void addressesThatCannotBeAProviderAreLeftOut() throws Exception {
-        answer.set(List.of("0.0.0.0", "10.0.0.1", "::", "224.0.0.1"));
+        answer.set(List.of("0.0.0.0", "10.0.0.1", "::", "224.0.0.1", "ff02::1", "255.255.255.255"));
 
         resolver.start(told::add);
 

@@ -37,16 +37,18 @@ public class PickBenchmark {
 
     private static final int PORT = 20_880;
     private static final int PER_NETWORK = 250;
+    private static final long KEY_STEP = 0x9E3779B97F4A7C15L;
 
-    @Param({"10", "100", "1000"})
+    @Param({"3", "10", "100", "10000"})
     private int providers;
 
-    @Param({"p2c", "round-robin"})
+    @Param({"p2c", "round-robin", "consistent-hash"})
     private String policy = "";
 
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private Cluster cluster = cluster(1, Policies.P2C);
     private long now;
+    private long key; // a different key for each call, which only consistent-hash uses
 
     /** An open connection without calls. */
     private record Open(Endpoint endpoint) implements ClientConnection {
@@ -127,6 +129,7 @@ public class PickBenchmark {
 
     @Benchmark
     public Target pick() {
-        return cluster.pick("get", 0, "", false, null, now);
+        key += KEY_STEP;
+        return cluster.pick("get", key, "", false, null, now);
     }
 }
