@@ -22,6 +22,7 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.registry.Registry;
 import tern.rpc.registry.Subscription;
+import tern.rpc.registry.dubbo.ProcessMetadata;
 
 /** Tests Dubbo's rules in a real ZooKeeper server, for both Tern's and Dubbo's consumers. */
 @Timeout(180)
@@ -69,7 +70,8 @@ class RulesTest {
     }
 
     private Snapshots look() {
-        Registry registry = new ZooKeeperRegistry.Factory(ZooKeeperRegistry.Form.DEFAULT, "web").open(zooKeeper.url());
+        Registry registry = new ZooKeeperRegistry.Factory(ZooKeeperRegistry.Form.DEFAULT, "web", ProcessMetadata.NONE)
+                .open(zooKeeper.url());
         open.add(registry);
         Snapshots snapshots = new Snapshots();
         registry.source(new Subscription(new ServiceKey(SERVICE, "", ""), "dubbo"))
