@@ -130,12 +130,13 @@ final class Ranking {
     }
 
     /**
-     * The parts sorted by their weights. Parts with close weights are sorted by the number of calls that removing the
-     * part would save.
+     * The parts sorted by their weights, and parts of equal weight by their certain times. Parts with close weights are
+     * sorted by the number of calls that removing the part would save.
      */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(leaves.longestFirst());
         parts.sort(Comparator.comparingDouble((Part part) -> -weight(part))
+                .thenComparing(Comparator.comparingDouble(this::certain).reversed())
                 .thenComparing(part -> part.kind().ordinal())
                 .thenComparing(Part::name));
         for (int i = 0; i + 1 < parts.size(); i++) {

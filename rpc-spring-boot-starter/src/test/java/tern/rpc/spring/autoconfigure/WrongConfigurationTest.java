@@ -66,6 +66,8 @@ class WrongConfigurationTest {
             "rpc.server.registry=nacos | rpc.server.registry is of another form | file:///path.json",
             "rpc.server.registry=file:///none.json,rpc.server.registry.level=sometimes | rpc.server.registry.level |"
                     + " sometimes | APPLICATION",
+            "rpc.server.registry=file:///none.json,rpc.server.registry.metadata-type=sometimes |"
+                    + " rpc.server.registry.metadata-type | sometimes | REMOTE",
             "rpc.server.registry=file:///none.json | rpc.server.registry is set | Set spring.application.name",
             "spring.application.name=a,rpc.server.registry=file:///none.json,rpc.server.advertise.host=a b |"
                     + " rpc.server.advertise.host",

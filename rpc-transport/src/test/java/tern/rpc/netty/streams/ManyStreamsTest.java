@@ -160,6 +160,8 @@ class ManyStreamsTest {
     }
 
     private static void runBesideUnread(Wire wire, int unread, int messages, int bytes) throws Exception {
+        // Generated methods with odd ids do not check isReady. The server ends their streams if the client reads slowly.
+        int step = wire == Wire.GENERATED_SERVICE ? 2 : 1;
         try (FeedCaller caller = wire.connect()) {
             for (Way way : List.of(Way.DOWN, Way.BOTH)) {
                 List<FeedPlan> plans = new ArrayList<>();
@@ -167,7 +169,7 @@ class ManyStreamsTest {
                     plans.add(FeedPlan.of(way, publisherId(i), messages, bytes).reading(Reading.PAUSED));
                 }
                 for (int i = 0; i < 4; i++) {
-                    plans.add(FeedPlan.of(way, publisherId(unread + i), 200, 64 << 10));
+                    plans.add(FeedPlan.of(way, publisherId(unread + i * step), 200, 64 << 10));
                 }
                 sides.run(caller, plans);
             }

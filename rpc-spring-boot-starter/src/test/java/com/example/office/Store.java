@@ -1,0 +1,7 @@
+package com.example.office;
+
+/** A service that the office calls. */
+public interface Store {
+
+    int stock(int item);
+}
