@@ -3,6 +3,7 @@ package tern.rpc.load.micro;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -24,6 +25,7 @@ import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.Phase;
 import tern.rpc.Response;
+import tern.rpc.RunningCall;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.metrics.RpcMeters;
@@ -51,12 +53,13 @@ import tern.rpc.transport.ServiceLookup;
 public class LedgerBenchmark {
 
     @Param({"false", "true"})
-    private boolean ledger;
+    boolean ledger;
 
     @Param({"0", "10", "100"})
-    private int operations;
+    int operations;
 
     private final InPlace transport = new InPlace();
+    final RpcMeters meters = new RpcMeters(new SimpleMeterRegistry(), Slo.DEFAULT);
     private @Nullable RpcServer server;
     private @Nullable Invocation call;
 
@@ -91,11 +94,15 @@ public class LedgerBenchmark {
                 Runnable::run);
         server = RpcServer.builder(transport)
                 .export(ServiceExport.of(Counter.class, new Operations()))
-                .meters(new RpcMeters(new SimpleMeterRegistry(), Slo.DEFAULT))
+                .meters(meters)
                 .threads(HereAndNow::new, Duration.ZERO)
                 .ledger(ledger)
                 .build();
         server.start();
+    }
+
+    List<RunningCall> running() {
+        return server == null ? List.of() : server.runningCalls();
     }
 
     @TearDown
