@@ -55,7 +55,8 @@ public final class DiagnosisPrice {
         double[] ratios = new double[pairs];
         long cpu = diagnosing.cpuNanos();
         long start = System.nanoTime();
-        System.out.println("| pair | us without | us with | ratio | difference | bytes without | bytes with | difference |");
+        System.out.println(
+                "| pair | us without | us with | ratio | difference | bytes without | bytes with | difference |");
         System.out.println("| --- | --- | --- | --- | --- | --- | --- | --- |");
         for (int i = 0; i < pairs; i++) {
             boolean first = i % 2 == 0; // The order alternates, so a drift of the machine cancels out.

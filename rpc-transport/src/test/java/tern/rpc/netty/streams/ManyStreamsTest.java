@@ -160,7 +160,8 @@ class ManyStreamsTest {
     }
 
     private static void runBesideUnread(Wire wire, int unread, int messages, int bytes) throws Exception {
-        // Generated methods with odd ids do not check isReady. The server ends their streams if the client reads slowly.
+        // Generated methods with odd ids do not check isReady. The server ends their streams if the client reads
+        // slowly.
         int step = wire == Wire.GENERATED_SERVICE ? 2 : 1;
         try (FeedCaller caller = wire.connect()) {
             for (Way way : List.of(Way.DOWN, Way.BOTH)) {
