@@ -18,7 +18,7 @@ import tern.rpc.pool.PoolSource;
  * The same calls run in one process, in rounds of a second, alternately without and with ledger and diagnosis. The
  * processor time of the diagnosis's thread is shown as a share of the time that passed.
  *
- * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.DiagnosisPrice [pairs] [operations]</pre>
+ * <pre>load-tests/micro price [pairs] [operations]</pre>
  */
 public final class DiagnosisPrice {
 
