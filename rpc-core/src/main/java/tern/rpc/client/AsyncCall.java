@@ -165,7 +165,11 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         if (attempt != null && target != null) {
             // Determines whether the error message says that there was no connection or that there was no answer.
             boolean isConnecting = target.connection().isConnecting();
-            attempt.fail(TimeOuts.late(attempt, target.endpoint(), isConnecting));
+            attempt.fail(TimeOuts.late(
+                    attempt,
+                    target.endpoint(),
+                    isConnecting,
+                    target.connection().wasHeard()));
         }
     }
 

@@ -17,14 +17,23 @@ public final class TimeOuts {
 
     private static final String STILL_RUNNING = " was still running after ";
 
+    private static final String UNHEARD = "; the server accepted the connection, but has sent nothing on it yet: look"
+            + " whether its process hangs, and whether it serves this protocol on this port";
+
     private TimeOuts() {}
 
-    /** Returns the failure of a call that has no answer at its deadline. */
-    public static RpcException late(PendingCall call, Endpoint endpoint, boolean connecting) {
+    /**
+     * Returns the failure of a call that has no answer at its deadline.
+     *
+     * @param connecting whether there was no connection
+     * @param heard whether the server has sent anything on its connection
+     */
+    public static RpcException late(PendingCall call, Endpoint endpoint, boolean connecting, boolean heard) {
         String where = connecting ? "no connection to " + endpoint : "no answer from " + endpoint;
         return RpcException.refusal(
                 StatusCode.DEADLINE_EXCEEDED,
-                call + ": " + where + " within " + call.call().deadline().describe(call.startedNanos()),
+                call + ": " + where + " within " + call.call().deadline().describe(call.startedNanos())
+                        + (connecting || heard ? "" : UNHEARD),
                 call.wasSent() ? Executed.MAYBE : Executed.NO);
     }
 

@@ -285,7 +285,7 @@ final class CallerConnection implements PendingCall.Carrier {
     void sweep(long now) {
         PendingCall call = current;
         if (call != null && call.call().deadline().isExpired(now)) {
-            call.fail(TimeOuts.late(call, endpoint, !connected));
+            call.fail(TimeOuts.late(call, endpoint, !connected, true));
         }
     }
 

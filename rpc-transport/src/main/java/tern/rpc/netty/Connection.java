@@ -520,7 +520,7 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     private void late(PendingCall call) {
-        call.fail(TimeOuts.late(call, endpoint, state == State.CONNECTING));
+        call.fail(TimeOuts.late(call, endpoint, state == State.CONNECTING, heard));
     }
 
     private void lost(PendingCall call) {
