@@ -91,18 +91,22 @@ class ClassInitializationTest {
     void threadThatRunsTheInitializerIsFoundAmongAllThreads() {
         initializer();
         Thread waiting = start("worker-1", quotes);
-        ClassInitializers initializers = new ClassInitializers();
 
-        Map<Long, ThreadLook> awaited = Map.of();
-        while (awaited.isEmpty()) { // The thread may still run towards the line in which it waits.
-            awaited = initializers.awaited(
-                    ThreadLooks.of(new long[] {waiting.getId()}).values(), System.nanoTime());
-        }
+        ThreadLook initializer = awaited(new long[] {waiting.getId()}).get(waiting.getId());
 
-        ThreadLook initializer = awaited.get(waiting.getId());
         assertThat(initializer).isNotNull();
         assertThat(initializer.name()).isEqualTo("start-up-1");
         assertThat(StackReader.initialized(initializer)).isEqualTo("SeasonRules");
+    }
+
+    /** Looks at the threads until all of them wait. They may still run towards the line in which they wait. */
+    private static Map<Long, ThreadLook> awaited(long[] threads) {
+        ClassInitializers initializers = new ClassInitializers();
+        Map<Long, ThreadLook> awaited = Map.of();
+        while (awaited.size() < threads.length) {
+            awaited = initializers.awaited(ThreadLooks.of(threads).values(), System.nanoTime());
+        }
+        return awaited;
     }
 
     @Test
@@ -131,6 +135,7 @@ class ClassInitializationTest {
             });
             calls.add(new RunningCall(Shop.PLACE, worker.getId(), Phase.OWN, started, 0, ledger.get()));
         }
+        awaited(calls.stream().mapToLong(RunningCall::threadId).toArray());
         Diagnosis diagnosis = shop.diagnosis();
         for (int second = 0; second < 6; second++) {
             diagnosis = secondWith(calls, started);
