@@ -70,6 +70,9 @@ final class StackReader {
             new Library("com.mongodb.", Kind.SQL),
             new Library("com.datastax.", Kind.SQL),
             new Library("org.h2.", Kind.SQL),
+            new Library("org.hsqldb.", Kind.SQL),
+            new Library("org.apache.derby.", Kind.SQL),
+            new Library("org.sqlite.", Kind.SQL),
             new Library("com.mysql.", Kind.SQL),
             new Library("org.mariadb.", Kind.SQL),
             new Library("org.postgresql.", Kind.SQL),
@@ -83,6 +86,20 @@ final class StackReader {
             new Library("com.sun.jndi.ldap.", Kind.SOCKET),
             new Library("com.sun.mail.", Kind.SOCKET),
             new Library("org.eclipse.angus.mail.", Kind.SOCKET));
+
+    /**
+     * Prefixes of the classes that run a statement in a database within this process. A thread that computes there does
+     * the work of the database, and does not read its results.
+     */
+    private static final List<String> ENGINES = List.of(
+            "org.h2.command.CommandContainer",
+            "org.h2.command.query.",
+            "org.h2.command.dml.",
+            "org.h2.mvstore.",
+            "org.hsqldb.StatementD",
+            "org.hsqldb.persist.",
+            "org.apache.derby.impl.sql.execute.",
+            "org.sqlite.core.NativeDB");
 
     /**
      * The name prefix of an operation that the ledger does not record. The code that calls the operation follows the
@@ -106,7 +123,7 @@ final class StackReader {
             return new Part(Kind.LOCK, lock(thread, "monitor of " + simple(thread.lock()), at));
         }
         Kind library = library(thread);
-        if (library != null && !thread.computes() && !isResolver(thread)) {
+        if (library != null && (!thread.computes() || runsStatement(thread)) && !isResolver(thread)) {
             return new Part(library, library == Kind.SOCKET ? at : CALLED + at);
         }
         if (parksForATime(thread)) {
@@ -139,6 +156,19 @@ final class StackReader {
                 parked = method.equals("parkNanos") || method.equals("parkUntil");
             } else if (!type.endsWith(".misc.Unsafe")) {
                 return parked && !ThreadLook.isPlatform(type);
+            }
+        }
+        return false;
+    }
+
+    private static boolean runsStatement(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (ApplicationCode.owns(type)) {
+                return false;
+            }
+            if (ENGINES.stream().anyMatch(type::startsWith)) {
+                return true;
             }
         }
         return false;

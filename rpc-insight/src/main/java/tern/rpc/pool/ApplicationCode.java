@@ -27,6 +27,8 @@ public final class ApplicationCode {
             "org.slf4j.",
             "org.aspectj.",
             "org.h2.",
+            "org.hsqldb.",
+            "org.sqlite.",
             "org.mariadb.",
             "org.postgresql.",
             "com.mysql.",

@@ -47,6 +47,9 @@ public final class Pictures {
         all.put("diagnosis.svg", pictures.diagnosis());
         all.put("rounds.svg", pictures.rounds());
         all.put("peers.svg", pictures.peers());
+        all.put("node-slow.svg", pictures.badNode("10 times slower"));
+        all.put("node-silent.svg", pictures.badNode("accepts and never answers"));
+        all.put("node-failing.svg", pictures.badNode("fails at once"));
         return all;
     }
 
@@ -142,6 +145,82 @@ public final class Pictures {
             }
         }
         throw new IOException("docs/diagnosis.md has no line 'a call'");
+    }
+
+    // --- One bad node of ten
+    // --------------------------------------------------------------------------------------------------------
+
+    private static final List<String> LINES =
+            List.of(OURS, "#7fb4cc", "#333333", BAD, "#e0a458", "#8c6bb1", "#5b8c5a", "#a9b4bd");
+
+    /** The seconds before and of the fault, as in the columns of the page's tables. */
+    private static final int BEFORE = 5;
+
+    private static final int FAULT = 20;
+
+    /** Draws the share of failed calls by second, one panel for each number of clients and one line for each policy. */
+    private String badNode(String fault) throws IOException {
+        Map<String, Map<String, List<Double>>> panels = new LinkedHashMap<>();
+        for (List<String> row : table("docs/figures/cluster.md", "| failed % in second |")) {
+            if (row.get(0).equals(fault)) {
+                List<Double> shares = row.stream().skip(3).map(Pictures::number).toList();
+                panels.computeIfAbsent(row.get(1), clients -> new LinkedHashMap<>())
+                        .put(row.get(2), shares);
+            }
+        }
+        double highest = panels.values().stream()
+                .flatMap(lines -> lines.values().stream())
+                .flatMap(List::stream)
+                .mapToDouble(Double::doubleValue)
+                .max()
+                .orElseThrow(() -> new IllegalStateException("docs/figures/cluster.md has no row: " + fault));
+        StringBuilder svg = head(
+                400,
+                "One node of ten: " + fault,
+                "Failed calls in each second, in percent, from docs/figures/cluster.md. The fault lasts from second 0 to"
+                        + " 20 (shaded).");
+        int panel = (WIDTH - 40) / panels.size();
+        int left = 50;
+        for (Map.Entry<String, Map<String, List<Double>>> entry : panels.entrySet()) {
+            curves(svg, left, panel - 50, entry.getKey() + " clients", entry.getValue(), Math.max(1, highest));
+            left += panel;
+        }
+        int at = 0;
+        for (String policy : panels.values().iterator().next().keySet()) {
+            int x = 50 + at % 3 * 300;
+            int y = 346 + at / 3 * 22;
+            rectangle(svg, x, y, 18, 6, LINES.get(at++), 2);
+            text(svg, x + 24, y + 8, 12, "#333", "start", policy);
+        }
+        return svg.append("</svg>\n").toString();
+    }
+
+    private static void curves(
+            StringBuilder svg, int left, int width, String title, Map<String, List<Double>> lines, double highest) {
+        int top = 100;
+        int height = 200;
+        double second = width / (double) lines.values().iterator().next().size();
+        rectangle(svg, (int) (left + BEFORE * second), top, (int) (FAULT * second), height, "#f8f1ea", 0);
+        text(svg, left, top - 12, 13, "#333", "start", title);
+        for (int share = 0; share <= 2; share++) {
+            int y = top + height - share * height / 2;
+            svg.append("<path d=\"M%d %dH%d\" stroke=\"#ddd\"/>\n".formatted(left, y, left + width));
+            text(svg, left - 6, y + 4, 11, "#777", "end", "%.0f %%".formatted(share * highest / 2));
+        }
+        for (int mark : List.of(0, FAULT / 2, FAULT)) {
+            text(svg, (int) (left + (BEFORE + mark) * second), top + height + 18, 11, "#777", "middle", mark + " s");
+        }
+        List<List<Double>> all = List.copyOf(lines.values());
+        for (int at = all.size() - 1; at >= 0; at--) { // the first line is drawn last, so that it stays visible
+            List<Double> shares = all.get(at);
+            StringBuilder path = new StringBuilder();
+            for (int i = 0; i < shares.size(); i++) {
+                double y = top + height * (1 - shares.get(i) / highest);
+                path.append(i == 0 ? 'M' : 'L').append("%.0f %.0f".formatted(left + (i + 0.5) * second, y));
+            }
+            svg.append(
+                    "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n".formatted(path, LINES.get(at)));
+        }
     }
 
     // --- The path of a call

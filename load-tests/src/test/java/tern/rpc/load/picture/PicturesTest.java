@@ -15,7 +15,7 @@ class PicturesTest {
     void committedPicturesEqualTheDrawnOnes() throws Exception {
         Map<String, String> drawn = Pictures.draw(ROOT);
 
-        assertThat(drawn).hasSize(4);
+        assertThat(drawn).hasSize(7);
         for (Map.Entry<String, String> picture : drawn.entrySet()) {
             assertThat(Files.readString(ROOT.resolve("docs/pictures").resolve(picture.getKey())))
                     .as("%s; load-tests/pictures writes it again", picture.getKey())

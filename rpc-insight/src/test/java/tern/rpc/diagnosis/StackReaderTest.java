@@ -1,0 +1,40 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StackReaderTest {
+
+    /** Reads a thread that computes in the first of the given methods. */
+    private static Part computingIn(String... frames) {
+        StackTraceElement[] stack = Stream.of(frames)
+                .map(frame -> frame.split("/"))
+                .map(parts -> new StackTraceElement(parts[0], parts[1], null, 7))
+                .toArray(StackTraceElement[]::new);
+        return StackReader.read(new ThreadLook("worker-1", 7, Thread.State.RUNNABLE, stack, null, null, 1, -1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "org.h2.command.query.Select/queryWithoutCache",
+                "org.h2.mvstore.MVMap/get",
+                "org.hsqldb.persist.RowStoreAVL/next",
+                "org.apache.derby.impl.sql.execute.TableScanResultSet/getNextRowCore"
+            })
+    void databaseWithinTheProcessRunsTheStatement(String engine) {
+        assertThat(computingIn(engine, "org.h2.jdbc.JdbcPreparedStatement/executeQuery", "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.SQL, "called in Tracking.track"));
+    }
+
+    @Test
+    void driverThatReadsResultsComputes() {
+        assertThat(computingIn(
+                        "org.h2.value.Transfer/readValue", "org.h2.jdbc.JdbcResultSet/next", "depot.Tracking/track"))
+                .isEqualTo(new Part(Part.Kind.COMPUTING, "Tracking.track"));
+    }
+}
