@@ -69,6 +69,7 @@ public final class Diagnostician {
     private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
     private long sinceNanos; // used only by the watching thread
     private double usualP99 = -1; // used only by the watching thread
+    private int healthySeconds = KEPT_SECONDS; // since the last miss; used only by the watching thread
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
     /** The parts of the application that the diagnosis can see. */
@@ -244,6 +245,7 @@ public final class Diagnostician {
     }
 
     private void begin(long now) {
+        healthySeconds = 0;
         since = wall.instant();
         sinceNanos = now;
     }
@@ -311,8 +313,10 @@ public final class Diagnostician {
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
         }
-        double p99 = meters.served().p99Millis();
-        usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
+        if (++healthySeconds > KEPT_SECONDS) { // the percentile covers the calls of the last minute
+            double p99 = meters.served().p99Millis();
+            usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
+        }
     }
 
     private void diagnose(long now, Second current, List<RunningCall> running, int hung, Machine seen) {

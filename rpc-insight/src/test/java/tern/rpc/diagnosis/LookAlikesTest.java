@@ -101,4 +101,25 @@ class LookAlikesTest {
 
         assertNoMiss();
     }
+
+    /** The last minute still contains the late calls of a miss that has just ended. */
+    @Test
+    void lateCallsOfTheLastMissDoNotBecomeUsual() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 20; i++) {
+            shop.second(100, call -> call.own(400));
+        }
+        for (int i = 0; i < 50; i++) {
+            shop.second(100, USUAL);
+        }
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+
+        for (int i = 0; i < 5; i++) {
+            shop.second(100, call -> call.own(400));
+        }
+
+        Diagnosis diagnosis = shop.diagnosis();
+        assertThat(diagnosis.miss()).isNotNull();
+        assertThat(diagnosis.miss().usualP99Ms()).as(diagnosis.text()).isBetween(5.0, 20.0);
+    }
 }

@@ -31,8 +31,10 @@ final class Shop implements Diagnostician.Surroundings {
     Machine machine = Machine.UNKNOWN;
     PauseTimes pauses = PauseTimes.NONE;
     private long lastTook;
+    private final RpcMeters meters =
+            new RpcMeters(new SimpleMeterRegistry(), new Slo(500, Duration.ofMillis(100)), time::get);
     final Diagnostician diagnostician = new Diagnostician(
-            new RpcMeters(new SimpleMeterRegistry(), new Slo(500, Duration.ofMillis(100))),
+            meters,
             this,
             new ProcessWatch() {
                 @Override
@@ -106,6 +108,7 @@ final class Shop implements Diagnostician.Surroundings {
         steps.ledger.end();
         long took = end - start + (long) (queuedMillis * 1e6);
         lastTook = took;
+        meters.servedWindow().record(took, failure != null);
         diagnostician.observer().ended(method, steps.ledger, took, end, failure);
         time.set(start);
     }
