@@ -145,10 +145,12 @@ public final class Cluster implements AutoCloseable {
         if (closed) {
             return;
         }
-        LastGood later = list.later(this::answers, clock.nanoTime());
-        if (later.held().size() < list.held().size()) {
-            use(later);
-        } else {
+        try {
+            LastGood later = list.later(this::answers, clock.nanoTime());
+            if (later.held().size() < list.held().size()) {
+                use(later);
+            }
+        } finally { // also after an exception, so that providers are not held forever
             lookLater();
         }
     }

@@ -16,6 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 import tern.rpc.NanoClock;
+import tern.rpc.Thrown;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
@@ -33,6 +34,9 @@ final class SharedSources {
     static final int MAX_REFUSED = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
+
+    /** The time until a list is passed on again to references that could not take it over, for example for lack of memory. */
+    private static final long RETRY_NANOS = 1_000_000_000;
 
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
@@ -164,10 +168,20 @@ final class SharedSources {
                 return;
             }
             waiting = true;
+            later(delay, this::passLater);
+        }
+
+        private void later(long nanos, Runnable task) {
             try {
-                timer.schedule(this::passLater, delay, TimeUnit.NANOSECONDS);
+                timer.schedule(task, nanos, TimeUnit.NANOSECONDS);
             } catch (RejectedExecutionException e) {
                 LOG.debug("{} changed while the client was closed", source, e);
+            }
+        }
+
+        private synchronized void passAgain() {
+            if (!waiting) {
+                pass();
             }
         }
 
@@ -182,12 +196,18 @@ final class SharedSources {
             coalescing.passed(clock.nanoTime());
             log(told, latest);
             told = latest;
+            boolean failed = false;
             for (Consumer<EndpointSnapshot> listener : listeners) {
                 try {
                     listener.accept(told);
-                } catch (RuntimeException e) {
-                    LOG.error("The list of {} could not be taken over", source, e);
+                } catch (RuntimeException | Error e) {
+                    Thrown.log(e, shown -> LOG.error("The list of {} could not be taken over", source, shown));
+                    failed |= e instanceof Error;
                 }
+            }
+            if (failed) {
+                // A source tells only changes. Without another attempt, the reference would keep its old list.
+                later(RETRY_NANOS, this::passAgain);
             }
         }
 

@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.concurrent.PeriodicTask;
 
 /**
  * Resolves host names repeatedly. Every address of a name is an endpoint. If a name cannot be resolved, its last known
@@ -79,7 +80,11 @@ public final class DnsEndpoints implements EndpointSource {
     @Override
     public void start(Consumer<EndpointSnapshot> listener) {
         this.listener = listener;
-        task = executor.scheduleWithFixedDelay(this::resolve, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
+        task = executor.scheduleWithFixedDelay(
+                new PeriodicTask("The lookup of " + names.size() + " host names", this::resolve),
+                0,
+                interval.toMillis(),
+                TimeUnit.MILLISECONDS);
     }
 
     @Override
@@ -110,7 +115,7 @@ public final class DnsEndpoints implements EndpointSource {
                 if (failedFirst(i)) {
                     LOG.debug("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
                 }
-            } catch (RuntimeException e) { // the exception is not rethrown, because it would stop the scheduled lookups
+            } catch (RuntimeException e) { // the other names are still looked up
                 failed.add(host);
                 if (failedFirst(i)) {
                     LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(i), e);

@@ -23,6 +23,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.concurrent.PeriodicTask;
 
 /**
  * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. It reads
@@ -106,7 +107,10 @@ public final class FileRegistry implements Registry {
             if (!looking) {
                 looking = true;
                 thread.scheduleWithFixedDelay(
-                        this::look, lookEvery.toMillis(), lookEvery.toMillis(), TimeUnit.MILLISECONDS);
+                        new PeriodicTask("The check of " + url, this::look),
+                        lookEvery.toMillis(),
+                        lookEvery.toMillis(),
+                        TimeUnit.MILLISECONDS);
                 look();
             } else {
                 source.tell(state);
@@ -136,7 +140,6 @@ public final class FileRegistry implements Registry {
             state = found;
             sources.forEach(source -> source.tell(found));
         } catch (RuntimeException e) {
-            // The exception is not rethrown, because it would stop the scheduled checks of the file.
             LOG.error("{} could not be looked at", url, e);
         }
     }

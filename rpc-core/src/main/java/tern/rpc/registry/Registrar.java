@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
+import tern.rpc.concurrent.PeriodicTask;
 
 /**
  * Keeps the registration of one process in its registries: publishes it, verifies it repeatedly, and withdraws it. The
@@ -90,7 +91,10 @@ public final class Registrar implements AutoCloseable {
                 publications.put(registry, registry.publish(registration));
             }
             verification = timer.scheduleWithFixedDelay(
-                    this::verify, VERIFY_EVERY.toMillis(), VERIFY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+                    new PeriodicTask("The check of our registrations", this::verify),
+                    VERIFY_EVERY.toMillis(),
+                    VERIFY_EVERY.toMillis(),
+                    TimeUnit.MILLISECONDS);
         }
         return seen();
     }

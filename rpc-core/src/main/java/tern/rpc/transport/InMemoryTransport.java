@@ -16,6 +16,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
+import tern.rpc.concurrent.PeriodicTask;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.limit.Share;
 import tern.rpc.serialization.MessageTooLargeException;
@@ -123,7 +124,11 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         handler = served;
         if (sweepsItself) {
             timer = Executors.newSingleThreadScheduledExecutor(TimerThread::new);
-            timer.scheduleWithFixedDelay(this::sweep, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+            timer.scheduleWithFixedDelay(
+                    new PeriodicTask("The check of deadlines", this::sweep),
+                    SWEEP_MILLIS,
+                    SWEEP_MILLIS,
+                    TimeUnit.MILLISECONDS);
         }
     }
 

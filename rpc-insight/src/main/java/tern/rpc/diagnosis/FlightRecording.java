@@ -68,8 +68,8 @@ final class FlightRecording {
             file = Files.createTempFile("tern-rpc", ".jfr");
             recording.dump(file);
             last = new Recorded(now, miss, LENGTH.toSeconds(), RecordingSummary.of(file));
-            // The recording file cannot be created, or the JVM has no flight recorder.
-        } catch (IOException | RuntimeException | LinkageError e) {
+            // The recording file cannot be created, the JVM has no flight recorder, or memory is exhausted.
+        } catch (IOException | RuntimeException | Error e) {
             LOG.info("No flight recording was taken: {}", e.toString());
         } finally {
             delete(file);

@@ -46,6 +46,17 @@ final class HiccupMeter {
     }
 
     private void run() {
+        while (thread == Thread.currentThread()) {
+            try {
+                measure();
+            } catch (OutOfMemoryError e) {
+                // The thread must outlive a moment without memory. The diagnosis needs its values just then.
+                LockSupport.parkNanos(this, SLEEP_NANOS);
+            }
+        }
+    }
+
+    private void measure() {
         ids.register();
         RunTime waited = runQueue.of(Thread.currentThread());
         long cpu = MachineWatch.processNanos();

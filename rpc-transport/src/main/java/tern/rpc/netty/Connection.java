@@ -20,6 +20,7 @@ import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientStream;
@@ -129,7 +130,14 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     void connect(EventLoops loops) {
-        EventLoop loop = loops.group().next();
+        try {
+            attempt(loops, loops.group().next());
+        } catch (RuntimeException | Error e) { // for example because memory is exhausted for a moment
+            close("the attempt to connect failed: " + Thrown.text(e));
+        }
+    }
+
+    private void attempt(EventLoops loops, EventLoop loop) {
         eventLoop = loop;
         ChannelFuture connecting = new Bootstrap()
                 .group(loop)

@@ -19,6 +19,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.Connection.State;
 import tern.rpc.transport.ClientConnection;
@@ -313,10 +314,26 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     private void replaceAfter(long pauseMillis, Connection connection) {
         if (pauseMillis == 0) {
-            replace(connection);
+            replaceOrTryAgain(connection);
             return;
         }
-        pauses.put(connection, loops.group().schedule(() -> replace(connection), pauseMillis, TimeUnit.MILLISECONDS));
+        pauses.put(
+                connection,
+                loops.group().schedule(() -> replaceOrTryAgain(connection), pauseMillis, TimeUnit.MILLISECONDS));
+    }
+
+    private void replaceOrTryAgain(Connection connection) {
+        try {
+            replace(connection);
+        } catch (RuntimeException | Error e) {
+            Thrown.log(e, shown -> LOG.error("The attempt to connect to {} failed", endpoint, shown));
+            // Without another attempt, the endpoint would never be connected to again.
+            tryAgain(connection);
+        }
+    }
+
+    private synchronized void tryAgain(Connection connection) {
+        replaceAfter(Math.max(1, backoff.nextMillis()), connection);
     }
 
     private boolean replace(Connection connection) {

@@ -19,6 +19,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.Connection.State;
 import tern.rpc.transport.ClientConnection;
@@ -367,7 +368,12 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             retry = null;
         }
         if (!closed && !available) {
-            open();
+            try {
+                open();
+            } catch (RuntimeException | Error e) {
+                // Without another attempt, the endpoint would never be connected to again.
+                unreachable("the attempt to connect failed: " + Thrown.text(e));
+            }
         }
     }
 
@@ -379,6 +385,17 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
 
     /** Closes connections that have been idle for the heartbeat time. */
     private void tidy() {
+        try {
+            closeIdle();
+        } finally {
+            tidying.set(false);
+            if (!idle.isEmpty()) {
+                tidyLater();
+            }
+        }
+    }
+
+    private void closeIdle() {
         long now = System.nanoTime();
         for (Idle oldest = idle.peekLast(); oldest != null; oldest = idle.peekLast()) {
             if (now - oldest.sinceNanos < settings.heartbeat().toNanos()) {
@@ -388,10 +405,6 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
                 oldest.connection.close("it was not needed for "
                         + settings.heartbeat().toMillis() + " ms (set by rpc.client.heartbeat)");
             }
-        }
-        tidying.set(false);
-        if (!idle.isEmpty()) {
-            tidyLater();
         }
     }
 

@@ -52,17 +52,21 @@ final class IdleSweep {
     private void look(EventLoop loop) {
         long now = System.nanoTime();
         long left = patienceNanos;
-        boolean any = false;
-        for (ServerConnection connection : connections) {
-            if (connection.isOf(loop)) {
-                any = true;
-                left = Math.min(left, connection.closeIfIdle(now));
+        boolean any = true;
+        try {
+            any = false;
+            for (ServerConnection connection : connections) {
+                if (connection.isOf(loop)) {
+                    any = true;
+                    left = Math.min(left, connection.closeIfIdle(now));
+                }
             }
-        }
-        if (any) {
-            lookLater(loop, left);
-        } else {
-            looking.remove(loop);
+        } finally { // also after an exception, so that idle connections are still closed later
+            if (any) {
+                lookLater(loop, left);
+            } else {
+                looking.remove(loop);
+            }
         }
     }
 }

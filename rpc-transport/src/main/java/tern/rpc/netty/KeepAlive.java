@@ -5,6 +5,7 @@ import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.concurrent.PeriodicTask;
 
 /**
  * Sends a heartbeat to a silent server, and closes the connection if the server does not answer in time. Both waiting
@@ -37,7 +38,8 @@ final class KeepAlive {
     void start(EventLoop loop) {
         heardNanos = System.nanoTime();
         long tick = Math.max(1_000_000, Math.min(MAX_TICK_NANOS, probeAfterNanos / 4));
-        ticking = loop.scheduleWithFixedDelay(this::look, tick, tick, TimeUnit.NANOSECONDS);
+        ticking = loop.scheduleWithFixedDelay(
+                new PeriodicTask("The heartbeat of a connection", this::look), tick, tick, TimeUnit.NANOSECONDS);
     }
 
     void stop() {

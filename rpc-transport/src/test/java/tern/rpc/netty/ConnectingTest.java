@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.example.wire.GreetService;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.Deadline;
@@ -63,6 +65,31 @@ class ConnectingTest {
                 assertThat(request.flags()).isEqualTo(RawFrame.TWO_WAY);
             }
             connection.close("the test is over");
+        }
+    }
+
+    @Test
+    void endpointIsConnectedToAgainAfterAnAttemptRanOutOfMemory() {
+        AtomicInteger connections = new AtomicInteger();
+        ClientProtocol withoutMemory = (ClientProtocol) Proxy.newProxyInstance(
+                ClientProtocol.class.getClassLoader(), new Class<?>[] {ClientProtocol.class}, (self, method, args) -> {
+                    // a connection reads this setting while it is being created
+                    if (method.getName().equals("idlePatience") && connections.incrementAndGet() == 2) {
+                        throw new OutOfMemoryError("planted");
+                    }
+                    return method.invoke(protocol, args);
+                });
+        try (EventLoops loops = EventLoops.start(1);
+                RawServer server = RawServer.start()) {
+            ConnectionPool pool = new ConnectionPool(
+                    server.endpoint(), 1, settings, withoutMemory, null, loops, closed -> {}, System::nanoTime);
+            pool.open();
+
+            server.next().close();
+            server.next();
+
+            assertThat(connections).hasValueGreaterThanOrEqualTo(3);
+            pool.close();
         }
     }
 

@@ -21,6 +21,7 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.Thrown;
 
 /**
  * The connection to one ZooKeeper ensemble, with its own thread. Results, watches and listeners run on that
@@ -125,8 +126,8 @@ final class Session implements AutoCloseable {
     private void guarded(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException e) {
-            LOG.error("A change at {} could not be handled", settings.url(), e);
+        } catch (RuntimeException | Error e) {
+            Thrown.log(e, shown -> LOG.error("A change at {} could not be handled", settings.url(), shown));
         }
     }
 
