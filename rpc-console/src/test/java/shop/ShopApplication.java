@@ -179,7 +179,7 @@ public class ShopApplication {
         }
     }
 
-    /** Publishes the values for 1, 2 and so on up to {@code last}, as many as the subscriber requests. */
+    /** Publishes the values for the numbers from 1 to {@code last}, as the subscriber requests them. */
     private record Numbers<T>(long last, LongFunction<T> value, CountDownLatch cancelled) implements Flow.Publisher<T> {
 
         @Override

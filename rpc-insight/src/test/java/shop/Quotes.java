@@ -1,6 +1,6 @@
 package shop;
 
-/** Application code that uses a class whose static initializer takes long. */
+/** Application code that uses a class with a slow static initializer. */
 public final class Quotes implements Runnable {
 
     private double last;

@@ -67,7 +67,7 @@ public final class CallHead {
         return new CallHead(service, method, generic, written, metadata, deadline, exchange, principal);
     }
 
-    /** The interface, group and version of the called service. */
+    /** Returns the interface, group and version of the called service. */
     public ServiceKey service() {
         return service;
     }
@@ -87,17 +87,17 @@ public final class CallHead {
         return generic;
     }
 
-    /** The time at which the caller stops waiting. */
+    /** Returns the time at which the caller stops waiting. */
     public Deadline deadline() {
         return deadline;
     }
 
-    /** The request's headers. Dubbo calls them attachments. */
+    /** Returns the request's headers. Dubbo calls them attachments. */
     public Metadata metadata() {
         return metadata;
     }
 
-    /** The token in the header {@code authorization: Bearer}; null if the request has no such token. */
+    /** Returns the token in the header {@code authorization: Bearer}; null if the request has no such token. */
     public @Nullable String bearerToken() {
         return bearerOf(metadata.get("authorization"));
     }
@@ -117,12 +117,15 @@ public final class CallHead {
         return principal;
     }
 
-    /** The caller's address; null if the caller is in the same process. */
+    /** Returns the caller's address; null if the caller is in the same process. */
     public @Nullable SocketAddress remoteAddress() {
         return exchange.remoteAddress();
     }
 
-    /** The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http}, {@code local} or {@code console}. */
+    /**
+     * Returns the protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http}, {@code local}
+     * or {@code console}.
+     */
     public String protocol() {
         return exchange.protocol();
     }

@@ -24,14 +24,11 @@ public final class CallLedger {
     /** The ledger of a thread that serves no call. It records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
-    /**
-     * The ledger of the call that the current thread works on, if this is not an RPC call but, for example, a web
-     * request.
-     */
+    /** The ledger of the current thread's call, used for calls that are not RPC calls, such as web requests. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final PhaseClock phases; // only the call's thread writes to this clock
-    private final @Nullable CallLedger parent; // the ledger of the whole call; null if that is this ledger
+    private final PhaseClock phases; // Only the call's thread writes to this clock.
+    private final @Nullable CallLedger parent; // The ledger of the whole call; null in that ledger itself.
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
@@ -39,7 +36,7 @@ public final class CallLedger {
     private volatile @Nullable OtherThreads others;
     // Created under the lock on this ledger; null until the first operation is recorded with its name.
     private volatile @Nullable NamedTimes named;
-    private long idleBefore; // idle time of the call when this part was created or last joined
+    private long idleBefore; // The idle time of the call when this part was created or last joined.
     private volatile boolean ended;
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {
@@ -69,14 +66,14 @@ public final class CallLedger {
         return ledger;
     }
 
-    /** The ledger that records nothing. All of its times are zero. */
+    /** Returns the ledger that records nothing. All of its times are zero. */
     public static CallLedger none() {
         return NONE;
     }
 
     /**
-     * The ledger of the call, or of the part of a call, that the current thread works on; {@link #none()} if it does
-     * not work on a call.
+     * Returns the ledger of the call, or of the part of a call, that the current thread works on; {@link #none()} if it
+     * does not work on a call.
      */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();
@@ -86,7 +83,7 @@ public final class CallLedger {
         return ofOtherCall();
     }
 
-    /** The ledger that {@link #replace} set for the current thread; {@link #none()} if no ledger is set. */
+    /** Returns the ledger that {@link #replace} set for the current thread; {@link #none()} if no ledger is set. */
     public static CallLedger ofOtherCall() {
         CallLedger other = OTHER_CALL.get();
         return other == null ? NONE : other;
@@ -109,7 +106,7 @@ public final class CallLedger {
         return before;
     }
 
-    /** Whether this ledger records anything; false only for {@link #none()}. */
+    /** Returns whether this ledger records anything; false only for {@link #none()}. */
     public boolean isOpen() {
         return open;
     }
@@ -188,7 +185,7 @@ public final class CallLedger {
         }
     }
 
-    /** The operations of this call that were recorded with a name; may be empty. Any thread may call this. */
+    /** Returns the operations of this call that were recorded with a name; may be empty. Any thread may call this. */
     public List<NamedTimes.Entry> named() {
         NamedTimes times = whole().named;
         return times == null ? List.of() : times.entries();
@@ -209,7 +206,7 @@ public final class CallLedger {
         }
     }
 
-    /** The thread that created this ledger and works on the call, or on this part of the call. */
+    /** Returns the thread that created this ledger and works on the call, or on this part of the call. */
     public Thread thread() {
         return thread;
     }
@@ -219,7 +216,7 @@ public final class CallLedger {
         ended = true;
     }
 
-    /** Whether the call has ended. A resource that the call borrowed and has not returned by then is leaked. */
+    /** Returns whether the call has ended. A resource that the call borrowed and has not returned by then is leaked. */
     public boolean isEnded() {
         return whole().ended;
     }
@@ -291,7 +288,10 @@ public final class CallLedger {
         return part;
     }
 
-    /** The parts of this call that other threads are currently running, at most 64. Any thread may call this. */
+    /**
+     * Returns the parts of this call that other threads are currently running; at most 64 parts. Any thread may call
+     * this.
+     */
     public List<CallLedger> parts() {
         OtherThreads known = whole().others;
         return known == null ? List.of() : known.parts();
@@ -310,12 +310,12 @@ public final class CallLedger {
         return call.nanos(Phase.OWN, now) + call.nanos(Phase.UNATTRIBUTED, now);
     }
 
-    /** The current time on the call's clock. */
+    /** Returns the current time on the call's clock. */
     long now() {
         return phases.clock().nanoTime();
     }
 
-    /** Whether both ledgers record the same call or parts of the same call. */
+    /** Returns whether both ledgers record the same call or parts of the same call. */
     boolean isOfSameCall(CallLedger other) {
         return open && whole() == other.whole();
     }
@@ -355,7 +355,7 @@ public final class CallLedger {
     }
 
     /**
-     * If the current thread works on a part of this call, adds the part's times and counts to this ledger. Called
+     * Adds the times and counts of a part to this ledger, if the current thread works on a part of this call. Called
      * when the call ends on the current thread.
      */
     public void joinPresentPart() {
@@ -404,18 +404,18 @@ public final class CallLedger {
         };
     }
 
-    /** The time that this ledger's thread spent in the phase, in nanoseconds. */
+    /** Returns the time that this ledger's thread spent in the phase, in nanoseconds. */
     private long ofThread(Phase kind, long now) {
         return open ? phases.nanos(kind, now) : 0;
     }
 
-    /** The number of operations of the given kind that all threads have started. Any thread may call this. */
+    /** Returns the number of operations of the given kind that all threads have started. Any thread may call this. */
     public int count(Phase kind) {
         OtherThreads known = others;
         return phases.counted(kind) + (known == null ? 0 : known.count(kind));
     }
 
-    /** The current phase of the thread that owns this ledger. Any thread may call this. */
+    /** Returns the current phase of the thread that owns this ledger. Any thread may call this. */
     public Phase phase() {
         return phases.phase();
     }

@@ -113,7 +113,9 @@ public final class CallOptions {
         return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, wait);
     }
 
-    /** Compresses requests if the protocol supports it: with gzip on Triple, not at all on dubbo. */
+    /**
+     * Compresses requests if the protocol supports compression. Triple uses gzip; the dubbo protocol does not compress.
+     */
     public CallOptions compressed() {
         return compressed(true);
     }
@@ -163,17 +165,17 @@ public final class CallOptions {
         return limit == null ? null : limit.value();
     }
 
-    /** The timeout and where it was set, for error messages; null if the configured timeout applies. */
+    /** Returns the timeout and where it was set, for error messages; null if the configured timeout applies. */
     public @Nullable TimeLimit limit() {
         return limit;
     }
 
-    /** The key for consistent hashing; null if the reference's settings determine the key. */
+    /** Returns the key for consistent hashing; null if the reference's settings determine the key. */
     public @Nullable Object key() {
         return key;
     }
 
-    /** Whether calls wait for a provider; null if the settings of the method or the reference decide. */
+    /** Returns whether calls wait for a provider; null if the settings of the method or the reference decide. */
     public @Nullable Boolean isWaitingForReady() {
         return waitForReady;
     }

@@ -62,7 +62,7 @@ public final class CallTask implements Runnable {
         }
     }
 
-    /** The wrapped task. */
+    /** Returns the wrapped task. */
     public Runnable task() {
         return task;
     }

@@ -20,7 +20,7 @@ final class Callbacks {
 
     private Callbacks() {}
 
-    /** Whether the type is a callback interface, or an array or a generic type that contains one. */
+    /** Returns whether the type is a callback interface, or an array or a generic type that contains one. */
     static boolean isIn(Type type) {
         if (type instanceof Class<?> plain) {
             return plain.isArray() ? isIn(plain.getComponentType()) : isCallback(plain);
@@ -48,7 +48,10 @@ final class Callbacks {
                 && (type.isAnnotationPresent(FunctionalInterface.class) || isOnlyTold(type));
     }
 
-    /** Whether the type belongs to the JDK or to protobuf. Types of these libraries are never treated as callbacks. */
+    /**
+     * Returns whether the type belongs to the JDK or to protobuf. Types of these libraries are never treated as
+     * callbacks.
+     */
     private static boolean isOfAnyLibrary(Class<?> type) {
         return type.getName().startsWith("java") || type.getName().startsWith("com.google.protobuf.");
     }

@@ -13,7 +13,7 @@ public final class Deadline {
     private static final Deadline NONE = new Deadline(0, null);
 
     private final long nanoTime;
-    private final @Nullable Object origin; // a TimeLimit, or the served method that propagated the deadline
+    private final @Nullable Object origin; // A TimeLimit, or the served method that propagated the deadline.
 
     private Deadline(long nanoTime, @Nullable Object origin) {
         this.nanoTime = nanoTime;
@@ -53,12 +53,14 @@ public final class Deadline {
         return this != NONE;
     }
 
-    /** The time of the deadline on the monotonic clock. Valid only if {@link #isLimited()} returns true. */
+    /** Returns the time of the deadline on the monotonic clock. Valid only if {@link #isLimited()} returns true. */
     public long nanoTime() {
         return nanoTime;
     }
 
-    /** The remaining time in nanoseconds: negative after the deadline, {@link Long#MAX_VALUE} without a limit. */
+    /**
+     * Returns the remaining time in nanoseconds: negative after the deadline, {@link Long#MAX_VALUE} without a limit.
+     */
     public long remainingNanos(long now) {
         return this != NONE ? nanoTime - now : Long.MAX_VALUE;
     }
@@ -87,7 +89,7 @@ public final class Deadline {
                 : TimeUnit.NANOSECONDS.toMillis(Math.max(0, nanoTime - began)) + " ms (" + origin() + ")";
     }
 
-    /** The place where the limit was set, for error messages, with the duration if it is known. */
+    /** Returns the place where the limit was set, for error messages, with the duration if it is known. */
     public String origin() {
         if (origin == null) {
             return "its own deadline";

@@ -48,7 +48,7 @@ public final class Invocation {
         this.options = options;
     }
 
-    /** The interface, group and version of the called service. */
+    /** Returns the interface, group and version of the called service. */
     public ServiceKey service() {
         return service;
     }
@@ -65,7 +65,7 @@ public final class Invocation {
         return arguments;
     }
 
-    /** The request's headers. */
+    /** Returns the request's headers. */
     public Metadata metadata() {
         return metadata;
     }
@@ -74,12 +74,12 @@ public final class Invocation {
         return deadline;
     }
 
-    /** The executor that decodes answers and completes stages. It never runs them on an event loop. */
+    /** Returns the executor that decodes answers and completes stages. It never runs them on an event loop. */
     public Executor executor() {
         return executor;
     }
 
-    /** Whether requests are compressed if the protocol supports compression. */
+    /** Returns whether requests are compressed if the protocol supports compression. */
     public boolean isCompressed() {
         return options.isCompressed();
     }

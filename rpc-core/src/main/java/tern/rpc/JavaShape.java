@@ -33,19 +33,19 @@ public enum JavaShape {
         if (type == StreamObserver.class) {
             return OBSERVER;
         }
-        return switch (type.getName()) { // Reactor is an optional dependency, so its types are compared by name
+        return switch (type.getName()) { // Reactor is an optional dependency, so its types are compared by name.
             case REACTOR + "Mono" -> MONO;
             case REACTOR + "Flux" -> FLUX;
             default -> VALUE;
         };
     }
 
-    /** Whether the Java type represents any number of messages. */
+    /** Returns whether the Java type represents any number of messages. */
     public boolean isStream() {
         return this == PUBLISHER || this == FLUX || this == OBSERVER;
     }
 
-    /** Whether the Java type represents a single message that becomes available later. */
+    /** Returns whether the Java type represents a single message that becomes available later. */
     public boolean isLater() {
         return this == STAGE || this == MONO;
     }

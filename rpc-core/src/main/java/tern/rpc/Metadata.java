@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * spelling; comparisons ignore the case of ASCII letters. A name may occur several times. Not thread-safe.
  *
  * <p>On HTTP protocols (gRPC, Triple, Connect, JSON), the name of a binary value ends in {@code -bin}; Tern appends a
- * missing suffix. The dubbo protocol needs no suffix. Therefore a binary value is found by its name with and without
+ * missing suffix. The dubbo protocol needs no suffix. Therefore a binary value can be found by its name with or without
  * {@code -bin}, on every protocol. If a text value and a binary value have the same name, {@link #get} still finds the
  * text and {@link #getBytes} the bytes.
  */
@@ -20,7 +20,7 @@ public final class Metadata {
     private static final Object[] NOTHING = {};
     private static final String BINARY = "-bin";
 
-    /** Contains names and values alternately. A value is a String or a byte[]. */
+    /** The array contains names and values alternately. A value is a String or a byte[]. */
     private Object[] pairs = NOTHING;
 
     private int used;
@@ -54,7 +54,7 @@ public final class Metadata {
         return this;
     }
 
-    /** The last text value of this name; null if there is none. */
+    /** Returns the last text value of this name; null if there is none. */
     public @Nullable String get(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof String text && isNamed(i, name)) {
@@ -64,7 +64,7 @@ public final class Metadata {
         return null;
     }
 
-    /** The last binary value of this name; null if there is none. The array is not copied. */
+    /** Returns the last binary value of this name; null if there is none. The array is not copied. */
     public byte @Nullable [] getBytes(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof byte[] bytes && isNamed(i, name)) {
@@ -141,7 +141,7 @@ public final class Metadata {
         return used == 0;
     }
 
-    /** The total number of values under all names. */
+    /** Returns the total number of values under all names. */
     public int size() {
         return used / 2;
     }
@@ -200,7 +200,7 @@ public final class Metadata {
                 || (pairs[index + 1] instanceof byte[] && (isWithSuffix(name, known) || isWithSuffix(known, name)));
     }
 
-    /** Whether the longer name consists of the shorter name and the suffix {@code -bin}. */
+    /** Returns whether the longer name consists of the shorter name and the suffix {@code -bin}. */
     private static boolean isWithSuffix(String longer, String shorter) {
         int length = shorter.length();
         return longer.length() == length + BINARY.length()

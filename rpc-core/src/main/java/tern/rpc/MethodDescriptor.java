@@ -39,12 +39,12 @@ public final class MethodDescriptor {
         return service;
     }
 
-    /** The index of this method in {@link ServiceDescriptor#methods()}. */
+    /** Returns the index of this method in {@link ServiceDescriptor#methods()}. */
     public int index() {
         return index;
     }
 
-    /** The name on the wire: the Java name, unless {@link WireName} sets another one. */
+    /** Returns the name on the wire: the Java name, unless {@link WireName} sets another one. */
     public String name() {
         return signature.name();
     }
@@ -58,12 +58,12 @@ public final class MethodDescriptor {
         return signature.type();
     }
 
-    /** The form of the requests in the Java signature: {@code VALUE} or one of the stream forms. */
+    /** Returns the form of the requests in the Java signature: {@code VALUE} or one of the stream forms. */
     public JavaShape requests() {
         return signature.requests();
     }
 
-    /** The form of the answers in the Java signature. */
+    /** Returns the form of the answers in the Java signature. */
     public JavaShape responses() {
         return signature.responses();
     }
@@ -72,12 +72,15 @@ public final class MethodDescriptor {
         return signature.payload();
     }
 
-    /** The types of the values in one request message. For a stream of requests, this is the type of one element. */
+    /**
+     * Returns the types of the values in one request message. For a stream of requests, this is the type of one
+     * element.
+     */
     public List<ValueType> parameters() {
         return signature.parameters();
     }
 
-    /** The parameter names; {@code arg0} and so on if the class file has none. */
+    /** Returns the parameter names; {@code arg0} and so on if the class file has none. */
     public List<String> parameterNames() {
         return signature.parameterNames();
     }
@@ -90,12 +93,12 @@ public final class MethodDescriptor {
         return signature.result();
     }
 
-    /** The exceptions that the Java method declares. */
+    /** Returns the exceptions that the Java method declares. */
     public List<Class<?>> exceptions() {
         return exceptions;
     }
 
-    /** Whether the method declares the class of this exception or a superclass. */
+    /** Returns whether the method declares the class of this exception or a superclass. */
     public boolean declares(Throwable failure) {
         for (Class<?> declared : exceptions) {
             if (declared.isInstance(failure)) {
@@ -105,7 +108,7 @@ public final class MethodDescriptor {
         return false;
     }
 
-    /** Whether the method returns its single answer as a {@code CompletionStage} or a {@code Mono}. */
+    /** Returns whether the method returns its single answer as a {@code CompletionStage} or a {@code Mono}. */
     public boolean isAsync() {
         return signature.responses().isLater();
     }
@@ -122,22 +125,22 @@ public final class MethodDescriptor {
         return oneWay;
     }
 
-    /** The timeout set with {@link RpcMethod#timeout()}; null if it is not set. */
+    /** Returns the timeout set with {@link RpcMethod#timeout()}; null if it is not set. */
     public @Nullable Duration timeout() {
         return signature.timeout();
     }
 
-    /** The concatenated JVM descriptors of the erased parameter types, such as {@code JLjava/lang/String;}. */
+    /** Returns the concatenated JVM descriptors of the erased parameter types, such as {@code JLjava/lang/String;}. */
     public String descriptor() {
         return signature.descriptor();
     }
 
-    /** The name of service and method in error messages and meters: {@code UserService/getUser}. */
+    /** Returns the name of service and method in error messages and meters: {@code UserService/getUser}. */
     public String fullName() {
         return fullName;
     }
 
-    /** The name of service and method in ledgers and diagnoses: {@code UserService.getUser}. */
+    /** Returns the name of service and method in ledgers and diagnoses: {@code UserService.getUser}. */
     public String label() {
         return label;
     }

@@ -15,7 +15,7 @@ public final class NamedTimes {
 
     private static final int PLACES = 8;
 
-    private final Phase[] kinds = new Phase[PLACES]; // this field and the next four are guarded by this
+    private final Phase[] kinds = new Phase[PLACES]; // This object's lock guards this field and the next four.
     private final @Nullable String[] names = new @Nullable String[PLACES];
     private final int[] counts = new int[PLACES];
     private final long[] nanos = new long[PLACES];

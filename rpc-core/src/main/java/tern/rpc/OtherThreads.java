@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 final class OtherThreads {
 
-    /** Maximum number of parts in the list. Further parts of the call are not listed. */
+    /** The maximum number of parts in the list. Further parts of the call are not listed. */
     private static final int MAX_PARTS = 64;
 
     private static final int PHASES = Phase.values().length;
@@ -35,7 +35,7 @@ final class OtherThreads {
         return (int) sums.get(PHASES + kind.ordinal());
     }
 
-    /** The total time of all phases in nanoseconds. */
+    /** Returns the total time of all phases in nanoseconds. */
     long allNanos() {
         long all = 0;
         for (int i = 0; i < PHASES; i++) {

@@ -2,7 +2,7 @@ package tern.rpc;
 
 import java.util.List;
 
-/** The kind of messages that a method uses. It determines how they are encoded. */
+/** The kind of messages that a method uses. The kind determines how messages are encoded. */
 public enum Payload {
     /** Java values. */
     JAVA,

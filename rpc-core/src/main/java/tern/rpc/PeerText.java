@@ -72,8 +72,8 @@ public final class PeerText {
     }
 
     /**
-     * Whether the character is harmless in a log. Format characters are not: they include the marks for right-to-left
-     * writing (Unicode, UAX 9) and zero-width characters.
+     * Returns whether the character is harmless in a log. Format characters are not harmless: they include the marks
+     * for right-to-left writing (Unicode, UAX 9) and zero-width characters.
      */
     private static boolean isHarmless(char one) {
         return switch (Character.getType(one)) {

@@ -35,7 +35,10 @@ public enum Phase {
 
     private final String key = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
-    /** Whether the phase is an operation. A call may start several operations of one kind; the ledger counts them. */
+    /**
+     * Returns whether the phase is an operation. A call may start several operations of one kind; the ledger counts
+     * them.
+     */
     public boolean isOperation() {
         return switch (this) {
             case QUEUE, DECODE, OWN, UNATTRIBUTED -> false;
@@ -43,7 +46,7 @@ public enum Phase {
         };
     }
 
-    /** The name of the phase in meters and log lines, such as {@code jdbc-connection}. */
+    /** Returns the name of the phase in meters and log lines, such as {@code jdbc-connection}. */
     public String key() {
         return key;
     }

@@ -29,7 +29,7 @@ final class PhaseClock {
     private final NanoClock clock;
     private final long begun;
     private final long[] nanos = new long[PHASES.length];
-    private int @Nullable [] counts; // null until the first operation
+    private int @Nullable [] counts; // Null until the first operation.
 
     /**
      * The current phase in the low four bits, and above it the start of this phase in nanoseconds since {@code begun}.
@@ -76,12 +76,12 @@ final class PhaseClock {
         return known == null ? 0 : known[kind.ordinal()];
     }
 
-    /** The time spent in the given phase until the last phase change, in nanoseconds. */
+    /** Returns the time spent in the given phase until the last phase change, in nanoseconds. */
     long past(Phase kind) {
         return nanos[kind.ordinal()];
     }
 
-    /** The time spent in the given phase until the given time, in nanoseconds. */
+    /** Returns the time spent in the given phase until the given time, in nanoseconds. */
     long nanos(Phase kind, long now) {
         long last = (long) CURRENT.getAcquire(this);
         long spent = nanos[kind.ordinal()];
@@ -128,7 +128,7 @@ final class PhaseClock {
         }
     }
 
-    /** The time spent in all phases until the last phase change, in nanoseconds. */
+    /** Returns the time spent in all phases until the last phase change, in nanoseconds. */
     long allPast() {
         long all = 0;
         for (long spent : nanos) {

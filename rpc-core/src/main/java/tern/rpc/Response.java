@@ -36,12 +36,12 @@ public final class Response {
         return value;
     }
 
-    /** The headers sent before the value (Triple). The dubbo protocol has {@link #metadata()} only. */
+    /** Returns the headers sent before the value (Triple). The dubbo protocol has {@link #metadata()} only. */
     public Metadata headers() {
         return headers;
     }
 
-    /** The metadata sent at the end of the response: the trailers on Triple, the attachments on dubbo. */
+    /** Returns the metadata sent at the end of the response: the trailers on Triple, the attachments on dubbo. */
     public Metadata metadata() {
         return metadata;
     }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An authorizer runs on the worker thread that will run the call, never on an event loop. It may block briefly, for
  * example to read a cache or a directory. The call occupies its worker during this time, which counts towards the
- * deadline. At the deadline, the server answers the caller even if the authorizer has not returned. Many threads call
- * an authorizer at once.
+ * deadline. At the deadline, the server answers the caller even if the authorizer has not returned. Many threads may
+ * call an authorizer at the same time.
  * <pre>{@code
  *
  * @Bean RpcAuthorizer admins() { return call -> { if (call.method().startsWith("delete") &&

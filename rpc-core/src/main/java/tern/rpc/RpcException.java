@@ -89,12 +89,15 @@ public class RpcException extends RuntimeException {
         return status.code();
     }
 
-    /** The trailers sent with the failure; empty if there were none or if the failure did not come from a server. */
+    /**
+     * Returns the trailers sent with the failure; empty if there were none or if the failure did not come from a
+     * server.
+     */
     public Metadata metadata() {
         return metadata == null ? new Metadata() : metadata;
     }
 
-    /** Whether the server's method ran. After {@code NO}, repeating the call is safe. */
+    /** Returns whether the server's method ran. After {@code NO}, repeating the call is safe. */
     public Executed wasExecuted() {
         return executed;
     }

@@ -15,7 +15,7 @@ import java.lang.annotation.Target;
 public @interface RpcMethod {
 
     /**
-     * Whether repeating a call does no harm. The client may repeat such a call even if the method may already have
+     * Whether calls can be repeated without harm. The client may repeat such a call even if the method may already have
      * run.
      */
     boolean idempotent() default false;
@@ -24,15 +24,15 @@ public @interface RpcMethod {
     boolean readOnly() default false;
 
     /**
-     * For {@code default} methods only: whether the method is a local helper, which runs at the caller. The provider
-     * does not serve it, so its parameters need not be serializable. A default method that is not local is called at
-     * the provider, as with Dubbo. Its body runs at the caller only if an older provider does not have the method.
+     * Whether a {@code default} method is a local helper, which runs at the caller. The provider does not serve it, so
+     * its parameters need not be serializable. A default method that is not local is called at the provider, as with
+     * Dubbo. Its body runs at the caller only if an older provider does not have the method.
      */
     boolean local() default false;
 
     /**
-     * For {@code void} methods only: whether the call ends as soon as the client has passed the request to the socket.
-     * The caller then gets neither an answer nor an error.
+     * Whether a call of a {@code void} method ends as soon as the client has passed the request to the socket. The
+     * caller then gets neither an answer nor an error.
      */
     boolean oneWay() default false;
 

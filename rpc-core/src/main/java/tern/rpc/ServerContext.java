@@ -25,8 +25,8 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    private final ServerContext whole; // the context of the whole call; differs from this only for a wrapped task
-    private @Nullable List<Runnable> listeners; // used only in the context of the whole call, whose lock guards it
+    private final ServerContext whole; // The context of the whole call; a different object only in a wrapped task.
+    private @Nullable List<Runnable> listeners; // Used only in the whole call's context, and guarded by it.
     private volatile boolean cancelled; // used only in the context of the whole call
     private volatile boolean begun; // used only in the context of the whole call
 
@@ -64,14 +64,14 @@ public final class ServerContext {
     /** The part of a call that depends on the protocol. Transports implement it. */
     public interface Exchange {
 
-        /** The protocol name as it appears in meters, for example {@code dubbo}. */
+        /** Returns the protocol name as it appears in meters, for example {@code dubbo}. */
         String protocol();
 
-        /** The caller's address; null if the caller is in the same process. */
+        /** Returns the caller's address; null if the caller is in the same process. */
         @Nullable
         SocketAddress remoteAddress();
 
-        /** The subject of the caller's certificate, verified by TLS; null if there is none. */
+        /** Returns the subject of the caller's certificate, verified by TLS; null if there is none. */
         default @Nullable Principal peerPrincipal() {
             return null;
         }
@@ -85,13 +85,13 @@ public final class ServerContext {
         /** Sets whether later answers are compressed if the caller accepts compression. */
         default void compressResponse(boolean compressed) {}
 
-        /** Whether the request was compressed. For a stream, this refers to the last request read. */
+        /** Returns whether the request was compressed. For a stream, this refers to the last request read. */
         default boolean isRequestCompressed() {
             return false;
         }
     }
 
-    /** The context of the call that the current thread serves; null if it serves no call. */
+    /** Returns the context of the call that the current thread serves; null if it serves no call. */
     public static @Nullable ServerContext current() {
         return CURRENT.get();
     }
@@ -105,7 +105,7 @@ public final class ServerContext {
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
         if (context != before) {
-            CURRENT.set(context); // the entry is kept with the value null, because the next call would create it again
+            CURRENT.set(context); // The entry is kept with a null value, because the next call would create it again.
         }
         return before;
     }
@@ -115,7 +115,7 @@ public final class ServerContext {
         whole.begun = true;
     }
 
-    /** Whether the filters have passed the call to the method. Always false if the server has no filters. */
+    /** Returns whether the filters have passed the call to the method. Always false if the server has no filters. */
     public boolean hasMethodBegun() {
         return whole.begun;
     }
@@ -146,7 +146,7 @@ public final class ServerContext {
     private void run(Runnable task, Supplier<CallLedger> parts) {
         ServerContext before = current();
         if (before != null && before.whole == whole) {
-            task.run(); // the thread already works for this call and writes its ledger
+            task.run(); // The thread already works for this call and writes its ledger.
             return;
         }
         CallLedger part = parts.get();
@@ -172,7 +172,7 @@ public final class ServerContext {
         return call.method();
     }
 
-    /** The request's headers. */
+    /** Returns the request's headers. */
     public Metadata metadata() {
         return call.metadata();
     }
@@ -198,7 +198,7 @@ public final class ServerContext {
         exchange.compressResponse(compressed);
     }
 
-    /** Whether the request was compressed. For a stream of requests, this refers to the last request read. */
+    /** Returns whether the request was compressed. For a stream of requests, this refers to the last request read. */
     public boolean isRequestCompressed() {
         return exchange.isRequestCompressed();
     }
@@ -215,12 +215,15 @@ public final class ServerContext {
         return call.deadline();
     }
 
-    /** The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http}, {@code local} or {@code console}. */
+    /**
+     * The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http}, {@code local} or
+     * {@code console}.
+     */
     public String protocol() {
         return exchange.protocol();
     }
 
-    /** The caller's address; null if the caller is in the same process. */
+    /** Returns the caller's address; null if the caller is in the same process. */
     public @Nullable SocketAddress remoteAddress() {
         return exchange.remoteAddress();
     }
@@ -233,7 +236,7 @@ public final class ServerContext {
         return principal;
     }
 
-    /** The subject of the caller's certificate, verified by TLS; null if there is none. */
+    /** Returns the subject of the caller's certificate, verified by TLS; null if there is none. */
     public @Nullable Principal peerPrincipal() {
         return exchange.peerPrincipal();
     }

@@ -199,7 +199,7 @@ public final class ServiceDescriptor {
         return type;
     }
 
-    /** The name on the wire: the fully qualified interface name, unless {@link WireName} sets another one. */
+    /** Returns the name on the wire: the fully qualified interface name, unless {@link WireName} sets another one. */
     public String name() {
         return name;
     }
@@ -208,12 +208,12 @@ public final class ServiceDescriptor {
         return type == null ? name.substring(name.lastIndexOf('.') + 1) : type.getSimpleName();
     }
 
-    /** The class loader that loads the classes named in messages of the service. */
+    /** Returns the class loader that loads the classes named in messages of the service. */
     public @Nullable ClassLoader classLoader() {
         return type == null ? ServiceDescriptor.class.getClassLoader() : type.getClassLoader();
     }
 
-    /** The interface's package; empty for a service without a Java interface. */
+    /** Returns the interface's package; empty for a service without a Java interface. */
     public String packageName() {
         return type == null ? "" : type.getPackageName();
     }
@@ -230,8 +230,8 @@ public final class ServiceDescriptor {
     }
 
     /**
-     * Returns the method with this name and these concatenated JVM descriptors of its parameter types; null if there
-     * is none.
+     * Returns the method with this name and these concatenated JVM descriptors of the parameter types; null if there is
+     * no such method.
      */
     public @Nullable MethodDescriptor method(String name, String descriptor) {
         MethodDescriptor[] overloads = byName.get(name);
@@ -251,7 +251,7 @@ public final class ServiceDescriptor {
         return overloads == null ? List.of() : List.of(overloads);
     }
 
-    /** Returns the descriptor of a reflected method; null if the method is not called remotely. */
+    /** Returns the descriptor of a reflected method; null if it is not a remote method. */
     public @Nullable MethodDescriptor method(Method method) {
         return byMethod.get(method);
     }

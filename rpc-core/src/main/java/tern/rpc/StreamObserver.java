@@ -2,8 +2,8 @@ package tern.rpc;
 
 /**
  * One direction of a streaming call, as an alternative to {@link java.util.concurrent.Flow}: any number of values,
- * then either {@link #onCompleted} or {@link #onError}, once. Not thread-safe: its methods must not be called
- * concurrently.
+ * then either {@link #onCompleted} or {@link #onError}, once. An observer is not thread-safe: its methods must not be
+ * called concurrently.
  *
  * <p>An observer that Tern provides sends values. Its {@code onNext} encodes the value on the calling thread and
  * blocks while the peer is slow, so that a fast writer cannot fill the memory. After the end of the call,
@@ -26,7 +26,7 @@ public interface StreamObserver<T> {
     /** Ends the stream. No further method is called on this observer. */
     void onCompleted();
 
-    /** Whether {@link #onNext} can send a value without blocking. Always true for a receiving observer. */
+    /** Returns whether {@link #onNext} can send a value without blocking. Always true for a receiving observer. */
     default boolean isReady() {
         return true;
     }

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Thrown {
 
-    /** Maximum number of causes that are read. The causes beyond this limit are ignored. */
+    /** The maximum number of causes that are read. Further causes are ignored. */
     private static final int MAX_CAUSES = 64;
 
     private static final StackTraceElement[] NO_TRACE = {};
 
     private Thrown() {}
 
-    /** The message; null if the exception has none or if it cannot be read. */
+    /** Returns the message; null if the exception has none or if it cannot be read. */
     public static @Nullable String message(Throwable thrown) {
         try {
             return thrown.getMessage();
@@ -26,7 +26,7 @@ public final class Thrown {
         }
     }
 
-    /** The result of {@code toString}; the class name if {@code toString} throws or returns null. */
+    /** Returns the result of {@code toString}; the class name if {@code toString} throws or returns null. */
     public static String text(Throwable thrown) {
         try {
             String text = thrown.toString();
@@ -36,7 +36,7 @@ public final class Thrown {
         }
     }
 
-    /** The stack trace; empty if the stack trace cannot be read. */
+    /** Returns the stack trace; empty if the stack trace cannot be read. */
     public static StackTraceElement[] trace(Throwable thrown) {
         try {
             StackTraceElement[] trace = thrown.getStackTrace();
@@ -46,7 +46,7 @@ public final class Thrown {
         }
     }
 
-    /** The cause; null if the exception has none, is its own cause, or throws from {@code getCause}. */
+    /** Returns the cause; null if the exception has none, is its own cause, or throws from {@code getCause}. */
     public static @Nullable Throwable cause(Throwable thrown) {
         try {
             Throwable cause = thrown.getCause();
@@ -56,7 +56,7 @@ public final class Thrown {
         }
     }
 
-    /** The first instance of the given class among the exception and its causes; null if there is none. */
+    /** Returns the first instance of the given class among the exception and its causes; null if there is none. */
     public static <T> @Nullable T find(Throwable thrown, Class<T> type) {
         Throwable next = thrown;
         for (int i = 0; next != null && i < MAX_CAUSES; i++) {
@@ -82,7 +82,7 @@ public final class Thrown {
                 instead.setStackTrace(thrown.getStackTrace());
                 line.accept(instead);
             } catch (Throwable failing) {
-                // the logger itself threw an exception; completing the call is more important
+                // The logger itself threw an exception. Completing the call is more important than the log line.
             }
         }
     }

@@ -11,7 +11,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import org.junit.jupiter.api.Test;
 
-/** Checks which package of rpc-core may import which other package. */
+/** Checks the permitted dependencies between the packages of rpc-core. */
 class ArchitectureTest extends ModuleRules {
     private static final String SERIALIZATION = "tern.rpc.serialization..";
     private static final String ENDPOINT = "tern.rpc.endpoint..";

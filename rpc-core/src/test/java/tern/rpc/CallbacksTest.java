@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reading an interface with callbacks must fail. Reading an interface whose methods use only data types must not. */
+/**
+ * Tests that an interface with callbacks is rejected, and that an interface whose methods use only data types is
+ * accepted.
+ */
 class CallbacksTest {
 
     interface TakesConsumer {

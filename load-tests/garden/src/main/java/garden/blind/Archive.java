@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** Writes to a named pipe, which stands for a slow volume. */
+/** Writes to a named pipe that simulates a slow volume. */
 @Component
 class Archive implements Step {
 

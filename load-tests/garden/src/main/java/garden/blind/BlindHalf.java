@@ -5,7 +5,7 @@ import garden.run.Half;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Faults, pairs and healthy situations of the blind half. */
+/** The faults, pairs of faults and healthy situations of the blind half. */
 public final class BlindHalf implements Half {
 
     @Override

@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Bundles implements Step {
 
-    @SuppressWarnings("unused") // keeps the optimizer from removing the work
+    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
     private volatile int best;
 
     @Override
@@ -18,7 +18,7 @@ class Bundles implements Step {
         }
     }
 
-    /** Tries every choice of parts. */
+    /** Tries every combination of parts. */
     private int best(int parts, int seed) {
         if (parts == 0) {
             return seed % 7;

@@ -15,7 +15,7 @@ class Catalogues implements Step {
 
     private final StringRedisTemplate redis;
 
-    @SuppressWarnings("unused") // keeps the optimizer from removing the work
+    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
     private volatile int length;
 
     Catalogues(StringRedisTemplate redis) {

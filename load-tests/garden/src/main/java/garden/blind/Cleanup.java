@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.springframework.stereotype.Component;
 
-/** Memory that a service keeps, and ends of work that ask for a collection. */
+/** Keeps much memory reachable, and requests a garbage collection after some orders. */
 @Component
 class Cleanup implements Step {
 

@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Coupons implements Step {
 
-    @SuppressWarnings("unused") // keeps the optimizer from removing the work
+    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
     private volatile int valid;
 
     @Override

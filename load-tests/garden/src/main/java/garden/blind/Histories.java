@@ -15,7 +15,7 @@ class Histories implements Step {
 
     private final JdbcTemplate jdbc;
     private final DataSource source;
-    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>(); // so that the fault can be taken back
+    private final Queue<Connection> lost = new ConcurrentLinkedQueue<>(); // Kept so that the fault can be undone.
 
     Histories(JdbcTemplate jdbc, DataSource source) {
         this.jdbc = jdbc;

@@ -9,13 +9,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
-/** What looks bad and does no harm. */
+/** Activities that look like faults but do no harm. */
 @Component
 class Idle implements Step {
 
     private static final Logger LOG = LoggerFactory.getLogger(Idle.class);
 
-    @SuppressWarnings("unused") // keeps the optimizer from removing the allocation
+    @SuppressWarnings("unused") // The field keeps the optimizer from removing the allocation.
     private volatile byte[] last = {};
 
     Idle(DataSource source) {

@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Inventory implements Step {
 
-    @SuppressWarnings("unused") // written under the monitor
+    @SuppressWarnings("unused") // The field is only written, while the monitor is held.
     private int counted;
 
     Inventory() {

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.stereotype.Component;
 
-/** Work that Spring gives to the application's executor. */
+/** Sends mail asynchronously, on the application's executor. */
 @Component
 public class Mail {
 

@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** Faults of stores, links and peers. */
+/** The faults in stores, links and peers. */
 final class OuterFaults {
 
     private static final String EXPRESS = "127\\.0\\.0\\.1|quote|Carriers";

@@ -16,7 +16,7 @@ import org.springframework.http.client.ClientHttpResponse;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** Requests whose answers nobody reads, and requests to a server that accepts nothing. */
+/** Sends requests whose answers are never read, and requests to a server that accepts no connections. */
 @Component
 class Posters implements Step {
 
@@ -88,7 +88,7 @@ class Posters implements Step {
                 try {
                     socket.connect(server.getLocalSocketAddress());
                 } catch (IOException e) {
-                    // the queue is full, as it should be
+                    // This exception is expected, because the server's backlog is full.
                 }
             });
             thread.setDaemon(true);

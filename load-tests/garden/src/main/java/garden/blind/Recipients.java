@@ -9,7 +9,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Recipients implements Step {
 
-    @SuppressWarnings("unused") // keeps the optimizer from removing the work
+    @SuppressWarnings("unused") // The field keeps the optimizer from removing the work.
     private volatile int size;
 
     @Override

@@ -32,7 +32,7 @@ class Stickers implements Step {
         mail.sticker(id).join();
     }
 
-    /** Gives the executor somewhat more than it can do. */
+    /** Submits slightly more work than the executor can handle. */
     private void campaign() {
         int millis = (int) Switches.level("executors-4");
         while (Switches.on("executors-4")) {

@@ -1,4 +1,4 @@
-/** The blind half of the garden: faults that nobody reads before the rules are changed. */
+/** The blind half of the faults. The authors of the diagnosis rules must not read it before they change the rules. */
 @NullMarked
 package garden.blind;
 

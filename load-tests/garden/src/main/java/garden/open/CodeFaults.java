@@ -7,7 +7,7 @@ import garden.run.Kind;
 import garden.run.Stand;
 import java.util.List;
 
-/** The faults in code, locks, executors, memory and the machine. */
+/** The faults in code, locks, executors and memory, and on the machine. */
 final class CodeFaults {
 
     private CodeFaults() {}

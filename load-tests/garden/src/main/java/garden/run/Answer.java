@@ -41,7 +41,8 @@ record Answer(String state, List<Found> causes) {
     }
 
     /**
-     * Returns the property that an advised change sets. The caller appends it to the change's text, which may omit it.
+     * Returns the property that an advised change sets, as a suffix for the change's text. The text itself may omit the
+     * property.
      */
     private static String setting(JsonNode change) {
         String property = text(change.path("property"));

@@ -10,7 +10,7 @@ public interface Half {
 
     String name();
 
-    /** Whether runs print only totals unless an option asks for more. */
+    /** Returns whether runs print only totals unless an option asks for more. */
     boolean blind();
 
     List<Fault> faults();

@@ -4,7 +4,8 @@ import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Shows the course of one fault: it is planted, diagnosed and undone, and the shop recovers. Confined to one thread.
+ * Shows one fault from beginning to end: it is planted, diagnosed and undone, and the shop recovers. Confined to one
+ * thread.
  */
 final class Live {
 
@@ -28,7 +29,7 @@ final class Live {
             say("No diagnosis within " + DIAGNOSIS_SECONDS + " s.");
         } else {
             say(String.format("Diagnosed after %.0f s:", seconds));
-            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // During this pause, more calls enter the diagnosis.
+            Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // The diagnosis covers more calls after this pause.
         }
         System.out.println("\n" + garden.shop().diagnosis("text/plain"));
         say(String.format(

@@ -51,7 +51,7 @@ public final class Load implements AutoCloseable {
         wave = share;
     }
 
-    /** Makes one of four calls send a document of {@code bytes} bytes instead of an order. */
+    /** Makes every fourth call send a document of {@code bytes} bytes instead of an order. */
     public void documents(int bytes) {
         documentBytes = bytes;
     }
@@ -66,7 +66,7 @@ public final class Load implements AutoCloseable {
         return calls.sum();
     }
 
-    /** The number of calls that failed or took longer than the target. */
+    /** Returns the number of calls that failed or took longer than the target. */
     long bad() {
         return bad.sum();
     }
@@ -87,7 +87,7 @@ public final class Load implements AutoCloseable {
             send(id, id % 20);
             ended = true;
         } catch (RuntimeException e) {
-            // A failed call is counted as bad after this block.
+            // The code below counts a failed call as bad.
         }
         calls.increment();
         if (!ended || System.nanoTime() - start > TARGET_NANOS) {

@@ -5,15 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The arguments of the command.
+ * The command-line arguments.
  *
  * @param only the names of the faults to run; all faults if empty
  * @param half the half of the faults to run, by name; both halves if empty
- * @param showBlind whether the answers for the blind half are shown
+ * @param showBlind whether to show the answers for the blind half
  * @param fresh whether to run faults again that already have a verdict
- * @param live whether the course of one fault is shown
+ * @param live whether to show one fault from beginning to end
  * @param mariaDb whether the database is MariaDB instead of H2
- * @param answers the folder for the complete diagnoses
+ * @param answers the folder in which the complete diagnoses are saved
  */
 record Options(
         List<String> only, String half, boolean showBlind, boolean fresh, boolean live, boolean mariaDb, Path answers) {

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The shop in a separate process. Its log is read through a pipe, and a fault can make that reading slow. */
+/** The shop in a separate process. Its log is read through a pipe, and a fault can slow this reading down. */
 public final class Shop implements AutoCloseable {
 
     private static final int START_SECONDS = 240;
@@ -94,7 +94,7 @@ public final class Shop implements AutoCloseable {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
-    /** Whether a JDK with virtual threads is available. */
+    /** Returns whether a JDK with virtual threads is available. */
     static boolean hasJava25() {
         return Runtime.version().feature() >= 21 || System.getenv("JAVA_25_HOME") != null;
     }
@@ -112,7 +112,7 @@ public final class Shop implements AutoCloseable {
         return Integer.parseInt(ports.getProperty(name));
     }
 
-    /** The number of log lines at WARN or above that Tern has written so far. */
+    /** Returns the number of log lines at WARN or above that Tern has written so far. */
     int warnings() {
         return warnings.get();
     }

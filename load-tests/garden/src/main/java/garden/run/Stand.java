@@ -65,17 +65,17 @@ public enum Stand {
         this.settings = List.of(settings);
     }
 
-    /** Whether this configuration needs JDK 21 or later. */
+    /** Returns whether this configuration needs JDK 21 or later. */
     boolean java25() {
         return java25;
     }
 
-    /** Whether calls are web requests in this configuration. */
+    /** Returns whether calls are web requests in this configuration. */
     boolean web() {
         return web;
     }
 
-    /** Whether the shop needs this file on its class path. Each configuration uses only one logging library. */
+    /** Returns whether the shop needs this file on its class path. Each configuration uses only one logging library. */
     boolean uses(String jar) {
         return this == LOG4J
                 ? !jar.startsWith("logback-") && !jar.startsWith("log4j-to-slf4j")

@@ -41,7 +41,7 @@ final class Trial {
                         return runAlone(fault);
                     }
                 }
-                awaitHealthy(); // A fault of a parallel trial may have taken processor time from this shop.
+                awaitHealthy(); // A fault in a parallel trial may have slowed this shop down.
             }
         }
         throw new IllegalStateException("the loop above returns");

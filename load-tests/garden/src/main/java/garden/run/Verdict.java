@@ -51,7 +51,7 @@ record Verdict(
                 top.change());
     }
 
-    /** Whether the run is valid: a fault must make calls miss the target, and a healthy situation must not. */
+    /** Returns whether the run is valid: a fault must make calls miss the target, and a healthy situation must not. */
     boolean valid() {
         return healthy ? bad < EFFECT : bad >= EFFECT;
     }
@@ -115,7 +115,7 @@ record Verdict(
                 values.getProperty("change"));
     }
 
-    /** Whether the file contains a verdict for the commit. */
+    /** Returns whether the file contains a verdict for the commit. */
     static boolean isOf(Path file, String commit) throws IOException {
         return Files.exists(file) && commit.equals(load(file).getProperty("commit"));
     }

@@ -8,7 +8,7 @@ public final class Naps {
 
     private Naps() {}
 
-    /** Sleeps. SQL statements call this method by the name {@code tax}. */
+    /** Sleeps. SQL statements call this method under the name {@code tax}. */
     public static int millis(int time) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(time);
         for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {

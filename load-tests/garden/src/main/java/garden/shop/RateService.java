@@ -1,6 +1,6 @@
 package garden.shop;
 
-/** The rate service, which another application provides. */
+/** A service for rates, which another application provides. */
 public interface RateService {
 
     double rate(int id);

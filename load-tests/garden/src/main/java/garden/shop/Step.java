@@ -3,12 +3,12 @@ package garden.shop;
 /** One step in the handling of an order. The code of a fault runs in a step, and only while that fault is planted. */
 public interface Step {
 
-    /** Performs this step when an order is placed. Called for three of five calls. */
+    /** Performs this step when an order is placed, which happens in 60 % of the calls. */
     default void place(int id) {}
 
-    /** Performs this step when an order is viewed. Called for one of four calls. */
+    /** Performs this step when an order is viewed, which happens in 25 % of the calls. */
     default void view(int id) {}
 
-    /** Performs this step when the order history is read. Called for three of twenty calls. */
+    /** Performs this step when the order history is read, which happens in 15 % of the calls. */
     default void history(int id) {}
 }

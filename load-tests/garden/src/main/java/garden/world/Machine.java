@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Controls the processors that the shop can use: competing processes, the number of allowed processors, and a quota if
- * the kernel permits quotas.
+ * Limits the processors that the shop can use, by competing processes, by the set of allowed processors, and by a quota
+ * if the kernel permits quotas.
  */
 public final class Machine {
 
@@ -45,7 +45,9 @@ public final class Machine {
         }
     }
 
-    /** Whether this process may set a quota, which requires control groups of version 1 and root permissions. */
+    /**
+     * Returns whether this process may set a quota, which requires control groups of version 1 and root permissions.
+     */
     private static boolean allowsQuota() {
         return Files.isWritable(GROUPS.resolve("cgroup.procs"));
     }

@@ -37,11 +37,13 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
 
     private static long heapKilobytes() {
         System.gc();
-        System.gc(); // also removes what finalizers and cleaners held
+        System.gc(); // The second collection also removes objects that finalizers and cleaners kept reachable.
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
     }
 
-    /** Repeats the call until it succeeds. The client starts before the provider, so connecting may take a moment. */
+    /**
+     * Repeats the call until it succeeds. The client starts before the provider, so the connection may take a moment.
+     */
     private static long firstSuccess(FirstCall first) {
         RuntimeException last = new IllegalStateException("not called");
         for (int attempt = 0; attempt < 100; attempt++) {

@@ -17,14 +17,14 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A call as the console's page requests it.
+ * A request for a call, as sent by the console's page.
  *
  * @param service the service's key in the notation of {@link tern.rpc.ServiceKey#toString()}
  * @param descriptor the concatenated JVM descriptors of the parameter types; null if the method has no overload
  * @param messages JSON texts: one text with all arguments, or one text for each message of a request stream
- * @param maxMessages the number of answers after which the console cancels a stream
- * @param id a different id for each press of the Send button, so that the server can reject a repeated request;
- *     null if the client sends no id
+ * @param maxMessages the number of answers at which the console cancels a stream
+ * @param id a different id for each press of the Send button, so that the server can reject a repeated request; null if
+ *     the client sends no id
  * @param instance the id of the process that served the page's data; null if unknown
  */
 record CallRequest(
@@ -89,7 +89,7 @@ record CallRequest(
     }
 
     /**
-     * Reads a request that names a call by the id of the request that made it.
+     * Reads a request to stop a call. The request contains the id of the request that made the call.
      *
      * @throws WrongRequestException if the body contains no id
      */
@@ -206,8 +206,8 @@ record CallRequest(
     }
 
     /**
-     * Converts the message to the form that the method's codec reads: the only argument without the array around
-     * it, or the array of all arguments.
+     * Converts the message to the form that the method's codec reads: a single argument without the array around it, or
+     * the array of all arguments.
      *
      * @param parameters the method's parameter count
      * @throws WrongRequestException if the text is not JSON; the exception's message contains the position
@@ -253,8 +253,8 @@ record CallRequest(
     }
 
     /**
-     * Reads the whole array and returns the JSON text of its only element; null if the array does not have exactly
-     * one element.
+     * Reads the whole array. Returns the JSON text of its only element, or null if the array does not have exactly one
+     * element.
      */
     private static @Nullable String onlyElement(JsonParser parser, String text) {
         if (parser.nextToken() == JsonToken.END_ARRAY) {

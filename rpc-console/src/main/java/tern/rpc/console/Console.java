@@ -68,7 +68,7 @@ final class Console {
         return calls.get();
     }
 
-    /** The data of the view with this name; null if no view has this name. */
+    /** Returns the data of the view with this name; null if there is no such view. */
     @Nullable
     Map<String, Object> data(String name) {
         return switch (name) {
@@ -82,7 +82,7 @@ final class Console {
         };
     }
 
-    /** All data of the console as plain text, for a support ticket. */
+    /** Returns all data of the console as plain text, for a support ticket. */
     String text() {
         return TextReport.of(files.version(), live.get(), settings.get());
     }

@@ -39,7 +39,7 @@ import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.WrongArguments;
 
 /**
- * One call of the console, in the form in which the server receives calls. The thread that handles the browser's
+ * A call that the console makes, in the form in which the server receives calls. The thread that handles the browser's
  * HTTP request waits in {@link #await} and watches the call's deadline, so no other thread is needed. Thread-safe.
  */
 final class ConsoleCall implements ServerCall {
@@ -47,10 +47,10 @@ final class ConsoleCall implements ServerCall {
     /** The maximum total size of the answers in bytes. Further answers are dropped, and a running call is cancelled. */
     static final int MAX_ANSWER_BYTES = 1 << 20;
 
-    /** The interval at which the watcher's {@code expired} is called again if it did not end the call. */
+    /** The interval at which the watcher's {@code expired} method is called again if it did not end the call. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The maximum time that {@link #await} waits for the call's phases after the answer. */
+    /** The maximum time for which {@link #await} waits for the measured phases of the call after the answer. */
     private static final long COUNTED_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /**
@@ -78,7 +78,7 @@ final class ConsoleCall implements ServerCall {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    // This field and all fields below are guarded by lock.
+    // The lock guards this field and all fields below.
     private final List<String> answers = new ArrayList<>();
     private @Nullable Watcher watcher;
     private long untilNanos = Long.MAX_VALUE;
@@ -207,7 +207,7 @@ final class ConsoleCall implements ServerCall {
         }
         byte[] text = messages.isEmpty() ? NO_ARGUMENTS : messages.get(0);
         try {
-            // CallRequest.argumentsOf has removed the array around a single argument
+            // The method CallRequest.argumentsOf has already removed the array around a single argument.
             return json.readArguments(text, 0, text.length, method.parameters().size() == 1);
         } catch (SerializationException e) {
             throw WrongArguments.unreadable(e);
@@ -281,8 +281,8 @@ final class ConsoleCall implements ServerCall {
     }
 
     /**
-     * Adds an answer to the result. If the result has too many answers or bytes, marks it as cut, and the waiting
-     * thread cancels the call.
+     * Adds an answer to the result. If the result has too many answers or bytes, marks the result as cut. The waiting
+     * thread then cancels the call.
      *
      * @throws RpcException INTERNAL if the answer cannot be encoded
      */

@@ -38,7 +38,10 @@ final class ConsoleCalls {
     /** The maximum number of concurrent calls. */
     static final int MAX_CALLS = 4;
 
-    /** The maximum number of concurrent requests that stop a call. They end at once, so more of them are no use. */
+    /**
+     * The maximum number of concurrent requests that stop a call. A low number is enough, because such requests end
+     * immediately.
+     */
     private static final int MAX_STOPS = 16;
 
     private static final int REMEMBERED_IDS = 10_000;
@@ -50,17 +53,17 @@ final class ConsoleCalls {
     private final Supplier<@Nullable JsonFormat> formats;
     private final NanoClock clock;
     private final SecureRandom random = new SecureRandom();
-    private final Map<String, Ticket> tickets = new HashMap<>(); // this field and the next four are guarded by this
-    private final Map<String, ConsoleCall> running = new HashMap<>(); // by the id of the request
-    private @Nullable ConsoleTransport transport; // null until the first call
-    private long @Nullable [] seenIds; // ring buffer of id hashes; null until the first id
+    private final Map<String, Ticket> tickets = new HashMap<>(); // This object guards this field and the next four.
+    private final Map<String, ConsoleCall> running = new HashMap<>(); // The key is the id of the request.
+    private @Nullable ConsoleTransport transport; // Null until the first call.
+    private long @Nullable [] seenIds; // A ring buffer of id hashes; null until the first id.
     private int seen;
 
     private static final class Ticket {
         final boolean stops;
         final byte[] body;
         final @Nullable SocketAddress caller;
-        // true after the ticket's only call has begun; this field and the next two are guarded by ConsoleCalls
+        // True after the ticket's only call has begun. The lock of ConsoleCalls guards this field and the next two.
         boolean taken;
         boolean running;
         boolean dropped;
@@ -161,8 +164,8 @@ final class ConsoleCalls {
     }
 
     /**
-     * Stops the call that the request of a ticket names. The request that made the call is then answered with what
-     * the call has sent so far.
+     * Stops the call that a ticket's request names. The request that made the call then gets the answers that have
+     * arrived so far.
      *
      * @throws WrongRequestException if the ticket is invalid or the request names no call
      */

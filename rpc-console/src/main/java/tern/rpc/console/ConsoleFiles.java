@@ -61,7 +61,7 @@ final class ConsoleFiles {
                             "vendor/licences.txt"))
             .collect(Collectors.toUnmodifiableMap(path -> path.substring(path.lastIndexOf('/') + 1), path -> path));
 
-    private final Map<String, File> files = new ConcurrentHashMap<>(); // at most one entry for each file in the list
+    private final Map<String, File> files = new ConcurrentHashMap<>(); // At most one entry for each listed file.
     private final String version;
 
     ConsoleFiles() {
@@ -76,12 +76,12 @@ final class ConsoleFiles {
      */
     record File(String contentType, byte[] plain, byte[] gzip, String tag) {}
 
-    /** The version in the jar's manifest; empty if the classes are not in a jar. */
+    /** Returns the version in the jar's manifest; empty if the classes are not in a jar. */
     String version() {
         return version;
     }
 
-    /** The names of all files except {@code index.html}. */
+    /** Returns the names of all files except {@code index.html}. */
     static List<String> names() {
         return PATHS.keySet().stream().sorted().toList();
     }
@@ -90,14 +90,15 @@ final class ConsoleFiles {
         return PATHS.containsKey(name);
     }
 
-    /** The file with this name; null if the name is not in the list. */
+    /** Returns the file with this name; null if the name is not in the list. */
     @Nullable
     File file(String name) {
         String path = PATHS.get(name);
         return path == null ? null : loaded(name, path, text -> text);
     }
 
-    /** * The file {@code index.html} with its placeholders filled in.
+    /**
+     * * Returns the file {@code index.html} with its placeholders filled in.
      *
      * @param endpoint the last element of the endpoint's path, which the page's links contain
      */

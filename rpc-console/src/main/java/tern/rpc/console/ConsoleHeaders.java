@@ -26,12 +26,14 @@ final class ConsoleHeaders {
         return headers;
     }
 
-    /** The security headers of every response, including error responses. */
+    /** Returns the security headers of every response, including error responses. */
     static Map<String, String> safety() {
         return SAFE;
     }
 
-    /** The part of the path after the endpoint's path, without its slash; empty for the endpoint itself. */
+    /**
+     * Returns the part of the path after the endpoint's path, without the leading slash; empty for the endpoint itself.
+     */
     static String nameIn(String pathBelowEndpoint) {
         return pathBelowEndpoint.startsWith("/") ? pathBelowEndpoint.substring(1) : pathBelowEndpoint;
     }
@@ -53,7 +55,7 @@ final class ConsoleHeaders {
         return false;
     }
 
-    /** Whether the client already has the version of a file that this ETag identifies. */
+    /** Returns whether the client already has the file version that this ETag identifies. */
     static boolean has(List<String> ifNoneMatch, String tag) {
         return ifNoneMatch.stream().anyMatch(value -> value.contains(tag));
     }

@@ -21,8 +21,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Sets the headers of the console's responses, sends its files compressed, and checks each request that makes a
- * call. Runs after the filters that authenticate.
+ * Sets the headers of the console's responses, sends its files compressed, and checks each request that makes a call.
+ * Runs after the authentication filters.
  */
 final class ConsoleServletFilter implements Filter {
 
@@ -126,7 +126,7 @@ final class ConsoleServletFilter implements Filter {
         return body;
     }
 
-    /** The browser's address, created without a name lookup. */
+    /** Returns the browser's address, created without a name lookup. */
     private static InetSocketAddress caller(HttpServletRequest request) {
         return ConsoleAddresses.of(request.getRemoteAddr(), request.getRemotePort());
     }

@@ -22,7 +22,7 @@ final class ConsoleStream implements MessageStream {
     private final JsonMethod json;
     private final List<byte[]> requests;
     private final AtomicLong credit = new AtomicLong();
-    // Number of pending deliveries. The thread that increments it to 1 makes all of them.
+    // The number of pending deliveries. The thread that increments it to 1 performs all deliveries.
     private final AtomicInteger work = new AtomicInteger();
     private int next; // used only by the delivering thread
     private boolean endTold; // used only by the delivering thread

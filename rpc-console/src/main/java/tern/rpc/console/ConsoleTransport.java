@@ -24,7 +24,7 @@ final class ConsoleTransport implements ServerTransport {
     private volatile @Nullable CallHandler handler;
     private volatile boolean closed;
 
-    /** The tenant to which all calls of the console belong. */
+    /** Returns the tenant to which all calls of the console belong. */
     Share share() {
         return share;
     }
@@ -54,7 +54,7 @@ final class ConsoleTransport implements ServerTransport {
 
     @Override
     public void prepare(ServiceDescriptor service) {
-        // There is nothing to prepare, because a method's codec is created at its first call.
+        // No preparation is needed, because a method's codec is created at its first call.
     }
 
     @Override

@@ -36,8 +36,8 @@ final class Json {
             .build();
 
     /**
-     * Escapes the characters that HTML markup needs. Therefore a browser that treats a response as HTML still shows
-     * no injected element.
+     * Escapes the characters of HTML markup. Therefore even a browser that treats a response as HTML shows no injected
+     * element.
      */
     private static final class NoMarkup extends CharacterEscapes {
         private static final long serialVersionUID = 1L;

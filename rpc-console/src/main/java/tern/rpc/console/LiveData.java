@@ -23,8 +23,8 @@ import tools.jackson.databind.JsonNode;
 final class LiveData {
 
     /**
-     * The maximum age of the diagnosis that the tab "Now" shows. It is not read for every request, because its
-     * report is large.
+     * The maximum age of the diagnosis that the tab "Now" shows. The diagnosis is not read for every request, because
+     * its report is large.
      */
     private static final Duration DIAGNOSIS_AGE = Duration.ofSeconds(5);
 
@@ -110,7 +110,7 @@ final class LiveData {
         return points;
     }
 
-    /** Puts the counts and times of a point into a map of the JSON data. */
+    /** Adds the counts and times of a point to a map of JSON data. */
     static void putTimes(Map<String, Object> into, LatencyWindow.Point point) {
         into.put("calls", point.calls());
         into.put("failed", point.failed());
@@ -243,7 +243,7 @@ final class LiveData {
         return shown;
     }
 
-    /** The report part with this name; null if the application has no such part. */
+    /** Returns the report part with this name; null if the application has no such part. */
     @Nullable
     RpcReportPart part(String name) {
         return parts.orderedStream()

@@ -61,7 +61,7 @@ final class RequestRules {
 
     private static void checkOrigin(Head head) {
         if (head.origins().isEmpty()) {
-            return; // the client is not a browser, or is a very old one; check() always requires the header MARK
+            return; // The client is not a modern browser. The method check() always requires the header MARK.
         }
         String origin = head.origins().get(0);
         if (head.origins().size() > 1 || !isOwn(origin, head)) {

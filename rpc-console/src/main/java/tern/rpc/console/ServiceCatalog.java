@@ -163,7 +163,10 @@ final class ServiceCatalog {
         return wire;
     }
 
-    /** The first letters of the parameter types. In a plain HTTP request, they select an overload (docs/http.md). */
+    /**
+     * Returns the first letters of the parameter types. In a plain HTTP request, these letters select an overload
+     * (docs/http.md).
+     */
     private static String letters(MethodDescriptor method) {
         return method.parameters().stream()
                 .map(type -> type.raw().getSimpleName().substring(0, 1))

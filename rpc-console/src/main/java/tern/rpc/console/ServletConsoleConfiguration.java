@@ -19,7 +19,7 @@ import org.springframework.core.Ordered;
  */
 final class ServletConsoleConfiguration {
 
-    /** The filter's order: after Spring Security and other filters that authenticate. */
+    /** The filter's order, which places it after Spring Security and other authentication filters. */
     private static final int ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
     private ServletConsoleConfiguration() {}
@@ -53,7 +53,7 @@ final class ServletConsoleConfiguration {
         }
     }
 
-    /** The filter for a separate management port, where the dispatcher servlet's path has no prefix. */
+    /** Configures the filter for a separate management port, where the dispatcher servlet's path has no prefix. */
     @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
     @ConditionalOnClass({DispatcherServletPath.class, FilterRegistrationBean.class})
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)

@@ -42,7 +42,7 @@ final class SettingList {
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("rpc");
 
     /**
-     * The maximum number of settings in a report. Without it, the list could grow without bound, because it
+     * The maximum number of settings in a report. Without this limit, the list could grow indefinitely, because it
      * contains every property whose name begins with {@code rpc.}.
      */
     private static final int MAX_SETTINGS = 1_000;

@@ -3,8 +3,8 @@ package tern.rpc.console;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Creates the JSON body that replaces the body of a checked request. It contains only the ticket, because Spring
- * Boot passes an endpoint only a flat JSON object with short strings.
+ * Creates the JSON body that replaces the body of a checked request. The new body contains only the ticket, because
+ * Spring Boot passes only flat JSON objects with short strings to an endpoint.
  */
 final class Tickets {
 

@@ -54,7 +54,7 @@ final class TypeCatalog {
     private static final boolean MESSAGES =
             ClassUtils.isPresent("com.google.protobuf.Message", TypeCatalog.class.getClassLoader());
 
-    /** The kinds of the classes whose instances are single values in JSON. */
+    /** The kind of each class whose instances are single values in JSON. */
     private static final Map<Class<?>, String> SCALARS = scalars();
 
     private final JsonMapper mapper;
@@ -90,7 +90,7 @@ final class TypeCatalog {
         }
     }
 
-    /** The definitions of the types that were described so far and have fields or enum values. */
+    /** Returns the definitions of the types that were described so far and that have fields or enum values. */
     Map<String, Definition> definitions() {
         return definitions;
     }

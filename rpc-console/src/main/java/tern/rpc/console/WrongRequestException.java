@@ -21,8 +21,8 @@ final class WrongRequestException extends RuntimeException {
     }
 
     /**
-     * @param mark the name of an additional member of the JSON response, whose value is {@code true}; empty for
-     * none
+     * @param mark the name of an additional JSON member in the response, with the value {@code true}; empty for no such
+     *     member
      */
     WrongRequestException(int status, String message, String mark) {
         super(message, null, false, false);

@@ -183,7 +183,7 @@ class ConsoleCallTest {
     private static JsonNode stopped(Http to, String id) {
         String body = "{\"id\":\"" + id + "\"}";
         JsonNode told = to.call(Consoles.PATH + "/stop", body).json();
-        while (!told.path("stopped").asBoolean()) { // until the call has begun
+        while (!told.path("stopped").asBoolean()) { // Waits until the call has begun.
             assertThat(told.path("version").asInt()).isEqualTo(1);
             told = to.call(Consoles.PATH + "/stop", body).json();
         }

@@ -24,7 +24,9 @@ import tern.rpc.metrics.LatencyWindow;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
-/** Tests what the console costs an application that exposes it: threads, memory, and the CPU time of a data request. */
+/**
+ * Tests the cost of the console in an application that exposes it: threads, memory, and the CPU time of a data request.
+ */
 @Timeout(300)
 class ConsoleCostTest {
 
@@ -39,7 +41,7 @@ class ConsoleCostTest {
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Meters whose last 15 minutes contain 100 calls in each second. */
+    /** Configures meters whose last 15 minutes contain 100 calls in each second. */
     @Configuration(proxyBeanMethods = false)
     static class FullMeters {
 
@@ -76,7 +78,7 @@ class ConsoleCostTest {
         return Set.copyOf(Thread.getAllStackTraces().keySet());
     }
 
-    /** The names of the threads that were not alive before, without the numbers in them. */
+    /** Returns the names of the new threads, without the numbers in the names. */
     private static Set<String> startedSince(Set<Thread> before) {
         return alive().stream()
                 .filter(thread -> !before.contains(thread))
@@ -124,7 +126,7 @@ class ConsoleCostTest {
         }
     }
 
-    /** The smallest heap after several collections, because other threads allocate memory in between. */
+    /** Returns the smallest heap size after several collections, because other threads allocate memory in between. */
     private static long heapBytes() {
         return LongStream.range(0, 5)
                 .map(run -> {

@@ -257,7 +257,7 @@ class ConsoleExposureTest {
         }
     }
 
-    /** Disables Spring Security's CSRF protection for the console, which has its own. */
+    /** Disables Spring Security's CSRF protection for the console, which has its own protection. */
     @Configuration(proxyBeanMethods = false)
     static class OwnProtection {
 

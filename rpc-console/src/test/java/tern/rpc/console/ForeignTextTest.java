@@ -11,7 +11,9 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests with strings that would be markup or scripts in an HTML page. In the console's JSON they must remain data. */
+/**
+ * Tests strings that would be markup or scripts in an HTML page. The console's JSON must contain them as plain data.
+ */
 @Timeout(120)
 class ForeignTextTest {
 

@@ -22,7 +22,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private final Invocation call;
     private final PendingCall.Completion done;
 
-    private volatile int attempts; // written only by the thread of the current attempt
+    private volatile int attempts; // Only the thread of the current attempt writes this field.
     private volatile @Nullable Target used;
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
@@ -52,7 +52,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     }
 
     private void attemptNow() {
-        int number = attempts + 1; // attempts are made one after the other, so the counter needs no lock
+        int number = attempts + 1; // Attempts are made one after the other, so the counter needs no lock.
         attempts = number;
         Target chosen;
         try {
@@ -122,18 +122,20 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         last = true;
     }
 
-    /** The number of attempts so far. Any thread may call this. */
+    /** Returns the number of attempts so far. Any thread may call this. */
     int attempts() {
         return attempts;
     }
 
-    /** The provider of the current attempt; null before the first attempt. Any thread may call this. */
+    /** Returns the provider of the current attempt; null before the first attempt. Any thread may call this. */
     @Nullable
     Target target() {
         return used;
     }
 
-    /** The start of the current attempt; {@code otherwise} before the first attempt. Any thread may call this. */
+    /**
+     * Returns the start of the current attempt; {@code otherwise} before the first attempt. Any thread may call this.
+     */
     long startedNanos(long otherwise) {
         PendingCall attempt = pending;
         return attempt == null ? otherwise : attempt.startedNanos();
@@ -163,7 +165,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            // Determines whether the error message says that there was no connection or that there was no answer.
+            // Determines whether the error message reports a missing connection or a missing answer.
             boolean isConnecting = target.connection().isConnecting();
             attempt.fail(TimeOuts.late(
                     attempt,

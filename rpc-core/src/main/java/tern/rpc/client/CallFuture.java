@@ -35,7 +35,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         onCancel(call::cancel);
     }
 
-    /** The provider of the last attempt; null if it is unknown. */
+    /** Returns the provider of the last attempt; null if it is unknown. */
     @Nullable
     Endpoint endpoint() {
         SentCall call = sent;

@@ -2,7 +2,7 @@ package tern.rpc.client;
 
 import java.util.concurrent.Executor;
 
-/** Runs the callbacks of one call. The caller can cancel the call after the filters have passed it on. */
+/** Runs the callbacks of one call. After the filters have passed the call on, its caller can cancel it. */
 interface CallScope extends Executor {
 
     /**

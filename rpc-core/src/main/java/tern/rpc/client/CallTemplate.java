@@ -20,7 +20,7 @@ import tern.rpc.TimeLimit;
 import tern.rpc.transport.CallToken;
 
 /**
- * The properties that all calls through one proxy share.
+ * The common properties of all calls through one proxy.
  *
  * @param token the token sent to the server; null for none
  */

@@ -73,8 +73,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * The time limit for calls of the method: the limit that rules set; if there is none, the method's own limit.
-     * Rules do not affect streams.
+     * Returns the time limit for calls of the method: the limit that rules set or, without a rule, the method's own
+     * limit. Rules do not affect streams.
      */
     @Nullable
     TimeLimit limit(ClientMethod method) {
@@ -200,7 +200,7 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** Counts a call towards the retry budget. The calling code makes the attempts of this call itself. */
+    /** Counts a call towards the retry budget. The code that calls this method makes the attempts itself. */
     void begun() {
         retries.called();
     }
@@ -246,7 +246,7 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Whether to make another attempt.
+     * Returns whether to make another attempt.
      *
      * @param number the number of the failed attempt, starting from 1
      * @param used the provider of the failed attempt
@@ -259,17 +259,16 @@ final class EndpointInvoker implements AutoCloseable {
                 && failure.wasExecuted() == Executed.NO
                 && !used.isUsable()
                 && remaining > 0) {
-            return true; // no connection was available, so the call continues to wait for one
+            return true; // No connection was available, so the call continues to wait for a connection.
         }
         return retries.again(
                 method, failure, number, canGoElsewhere(failure, used, attempt), remaining, used.retries());
     }
 
     /**
-     * Whether another connection can accept the call. This can be the connection of another available provider.
-     * After UNAVAILABLE, the connection of a provider to which the client is connecting is sufficient. If the
-     * attempt's connection
-     * was lost, a new connection to the same provider is possible too, because it may be open before the
+     * Returns whether another connection can accept the call. This can be the connection of another available provider.
+     * After UNAVAILABLE, the connection of a provider to which the client is connecting is sufficient. If the attempt's
+     * connection was lost, a new connection to the same provider is possible too, because it may be open before the
      * caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
@@ -286,7 +285,7 @@ final class EndpointInvoker implements AutoCloseable {
         return false;
     }
 
-    /** Chooses the provider of the next attempt, if possible one other than {@code except}. */
+    /** Chooses the provider of the next attempt, and avoids {@code except} if possible. */
     Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
         return cluster.pick(
                 method.descriptor().name(),
@@ -297,7 +296,7 @@ final class EndpointInvoker implements AutoCloseable {
                 clock.nanoTime());
     }
 
-    /** Chooses a usable provider other than {@code besides}; null if there is none. */
+    /** Chooses a usable provider other than {@code besides}. Returns null if no such provider exists. */
     @Nullable
     Target pickElsewhere(ClientMethod method, Invocation call, Target besides) {
         Target picked;

@@ -39,8 +39,8 @@ final class Fallback {
     }
 
     /**
-     * Whether the failure means that no provider ran the call: no provider was available, a provider refused the call,
-     * or its deadline passed before it ran.
+     * Returns whether no provider ran the call: no provider was available, a provider refused the call, or the deadline
+     * passed before the call ran.
      */
     static boolean covers(Throwable failure) {
         if (!(failure instanceof RpcException rpc)) {

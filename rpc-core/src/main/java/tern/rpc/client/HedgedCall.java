@@ -13,9 +13,8 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * A call of an idempotent method that is sent to a second provider if the first one takes unusually long. The first
- * answer is the result. The slower attempt is then cancelled, and its time until then is recorded for its provider.
- * The call fails only when neither attempt can succeed any more. A hedged call is not retried, and a retried call
- * is not
+ * answer is the result. The slower attempt is then cancelled, and its duration up to this time is recorded for its
+ * provider. The call fails only if neither attempt can succeed. A hedged call is not retried, and a retried call is not
  * hedged. Thread-safe.
  */
 final class HedgedCall implements SentCall {
@@ -28,7 +27,7 @@ final class HedgedCall implements SentCall {
     private final NanoClock clock;
     private final AsyncCall first;
 
-    private @Nullable AsyncCall second; // this field and the next four are guarded by this
+    private @Nullable AsyncCall second; // This object's lock guards this field and the next four.
     private @Nullable ScheduledFuture<?> planned;
     private @Nullable RpcException failed;
     private boolean over;
@@ -66,7 +65,7 @@ final class HedgedCall implements SentCall {
         AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
         synchronized (this) {
             if (other == null || isSettled()) {
-                // No second attempt is made, so the first attempt may be retried and the hedge is returned to the
+                // Because no second attempt is made, the first attempt may be retried, and the hedge is returned to the
                 // budget.
                 hedging.giveBack();
                 return;
@@ -77,7 +76,7 @@ final class HedgedCall implements SentCall {
         extra.attemptOnce(other);
         hedging.sent();
         if (isSettled()) {
-            extra.cancel(); // the call ended while the second attempt was being sent
+            extra.cancel(); // The call ended while the second attempt was being sent.
         }
     }
 

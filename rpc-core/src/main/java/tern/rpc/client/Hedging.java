@@ -12,8 +12,8 @@ import tern.rpc.metrics.RecentPercentile;
 
 /**
  * Decides when a call of one idempotent method is sent to a second provider: when it has taken longer than 95 % of the
- * recent attempts and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are hedged, and none
- * while more than half of the service's budget for retries is spent. Thread-safe.
+ * recent attempts and at least {@value #MIN_MILLIS} ms. At most 5 % of the service's calls are hedged. No call is
+ * hedged while more than half of the service's retry budget is spent. Thread-safe.
  */
 final class Hedging {
 
@@ -37,7 +37,7 @@ final class Hedging {
             this.hedges = AttemptBudget.forHedges(clock);
         }
 
-        /** The number of hedges sent since the client started. */
+        /** Returns the number of hedges sent since the client started. */
         long sent() {
             return sent.sum();
         }

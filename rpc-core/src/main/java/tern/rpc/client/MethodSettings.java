@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param timeout the timeout of a call, including all attempts
  * @param idempotent whether a call may be repeated even if it may have run
- * @param oneWay whether the caller waits for no answer
+ * @param oneWay whether the caller does not wait for an answer
  * @param timeoutFrom where the timeout was set, usually a property; error messages name it
  * @param waitForReady whether calls that find no provider wait for one until their deadline
  * @param hashKey the name of the argument whose value is the key for consistent hashing
@@ -32,12 +32,12 @@ public record MethodSettings(
         }
     }
 
-    /** Creates settings without the information where their timeout was set. */
+    /** Creates settings that do not record where their timeout was set. */
     public MethodSettings(@Nullable Duration timeout, @Nullable Boolean idempotent, @Nullable Boolean oneWay) {
         this(timeout, idempotent, oneWay, null);
     }
 
-    /** Creates settings that include where their timeout was set. */
+    /** Creates settings that record where their timeout was set. */
     public MethodSettings(
             @Nullable Duration timeout,
             @Nullable Boolean idempotent,

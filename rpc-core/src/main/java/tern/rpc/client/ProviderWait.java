@@ -31,7 +31,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
         return chosen == null ? method.waitForReady() : chosen;
     }
 
-    /** Whether the call may wait for a provider and currently must wait, because no provider is available. */
+    /** Returns whether the call may wait for a provider and currently must wait, because no provider is available. */
     boolean isWaiting(ClientMethod method, Invocation call) {
         return isAllowed(method, call) && !canTake(call);
     }
@@ -43,7 +43,7 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
     /**
      * Blocks until a provider can take the call.
      *
-     * @throws RpcException if the call's deadline passes before that, or if the thread is interrupted
+     * @throws RpcException if the call's deadline passes first, or if the thread is interrupted
      */
     void await(Invocation call) {
         while (!canTake(call)) {
@@ -59,10 +59,10 @@ record ProviderWait(Cluster cluster, NanoClock clock, ScheduledExecutorService t
     }
 
     /**
-     * Continues as soon as a provider is available. Fails the call if it is cancelled before that or if its deadline
-     * passes.
+     * Runs {@code next} as soon as a provider is available. Fails the call if it is cancelled or its deadline passes
+     * first.
      *
-     * @param cancelled returns the failure of a cancelled call; null if the call is not cancelled
+     * @param cancelled returns the failure of a cancelled call, or null if the call is not cancelled
      * @param next the continuation; like {@code failed}, it runs on the call's executor
      */
     void whenReady(

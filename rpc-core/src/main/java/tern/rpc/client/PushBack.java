@@ -10,13 +10,13 @@ import tern.rpc.transport.RetryPushBack;
  * A server's request to delay or omit the next attempt of a call. The server sends it with a failure, in the header
  * {@value RetryPushBack#HEADER}.
  *
- * @param nanos the time until the next attempt; negative if the call must not be repeated
+ * @param nanos the time until the next attempt, or a negative number if the call must not be repeated
  */
 record PushBack(long nanos) {
 
     private static final PushBack STOP = new PushBack(-1);
 
-    /** Returns the push-back sent with a failure; null if the server sent none. */
+    /** Returns the push-back sent with a failure, or null if the server sent none. */
     static @Nullable PushBack of(RpcException failure) {
         String text = failure.metadata().get(RetryPushBack.HEADER);
         if (text == null) {
@@ -35,7 +35,7 @@ record PushBack(long nanos) {
         return nanos < 0;
     }
 
-    /** Whether an attempt after the requested delay would still start before the call's deadline. */
+    /** Returns whether an attempt after the requested delay would still start before the call's deadline. */
     boolean fitsInto(long remainingNanos) {
         return nanos < remainingNanos;
     }

@@ -129,7 +129,7 @@ final class ReferenceMethods {
     }
 
     /**
-     * Returns the hedging of a method's calls; null if the calls are not hedged. Throws an exception if hedging is
+     * Returns the hedging of a method's calls, or null if the calls are not hedged. Throws an exception if hedging is
      * enabled specifically for this method, but the method is one-way, streaming or not idempotent.
      */
     private @Nullable Hedging hedging(
@@ -146,8 +146,7 @@ final class ReferenceMethods {
     }
 
     /**
-     * Returns the index of the argument with this name; {@link ClientMethod#NO_KEY} if the method has no such
-     * argument.
+     * Returns the index of the argument with this name, or {@link ClientMethod#NO_KEY} if no argument has this name.
      */
     private static int keyArgument(MethodDescriptor descriptor, @Nullable String name, boolean required) {
         int index =

@@ -11,8 +11,8 @@ import tern.rpc.cluster.AttemptBudget;
  * Decides whether a failed attempt of a call to one service is retried. A call that did not run is sent once more, to
  * another provider. A call that may have run is repeated once, and only if its method is idempotent. No call is
  * repeated after its deadline, after a cancellation, or if the server forbids it. One budget limits the service's
- * retries, and another budget limits the retries after failures of one provider. Therefore retries do not multiply an
- * overload, and one provider cannot use up the retries that the other providers need. Thread-safe.
+ * retries, and another budget limits the retries after failures of one provider. Retries therefore do not amplify an
+ * overload, and one provider cannot use up the retries that other providers need. Thread-safe.
  */
 final class RetryPolicy {
 
@@ -25,7 +25,7 @@ final class RetryPolicy {
         this.budget = AttemptBudget.forRetries(clock);
     }
 
-    /** The maximum number of attempts for a call that may have run although its attempts failed. */
+    /** Returns the maximum number of attempts for a call that may already have run. */
     static int attempts(boolean idempotent) {
         return idempotent ? ATTEMPTS_OF_IDEMPOTENT : 1;
     }
@@ -35,12 +35,12 @@ final class RetryPolicy {
         budget.called();
     }
 
-    /** The total number of retries since the client started. */
+    /** Returns the total number of retries since the client started. */
     long retries() {
         return retries.sum();
     }
 
-    /** Whether more than half of the budget for retries is spent. */
+    /** Returns whether more than half of the budget for retries is spent. */
     boolean isShort() {
         return budget.isShort();
     }

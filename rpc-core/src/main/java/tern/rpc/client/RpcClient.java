@@ -165,12 +165,14 @@ public final class RpcClient implements AutoCloseable {
         return new Builder();
     }
 
-    /** The timer for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. It is shut down with this client. */
+    /**
+     * Returns the timer for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. It is shut down with this client.
+     */
     public ScheduledExecutorService timer() {
         return timer;
     }
 
-    /** The connections in use. A connection shared by several references is listed once. */
+    /** Returns the connections in use. A connection shared by several references is listed once. */
     public List<ClientConnection> connections() {
         return references.stream()
                 .flatMap(reference -> reference.connections().stream())
@@ -188,7 +190,7 @@ public final class RpcClient implements AutoCloseable {
     public record Reference(
             ServiceKey service, List<Provider> providers, ClusterReport cluster, AttemptCounts attempts) {
 
-        /** The connections to this reference's providers. */
+        /** Returns the connections to this reference's providers. */
         public List<ClientConnection> connections() {
             return providers.stream().map(Provider::connection).toList();
         }
@@ -219,7 +221,7 @@ public final class RpcClient implements AutoCloseable {
         reference.cluster().rule(rules);
     }
 
-    /** The references created so far, in order of creation. */
+    /** Returns the references created so far, in order of creation. */
     public List<Reference> references() {
         return references.stream()
                 .map(endpoints -> new Reference(
@@ -375,10 +377,9 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Sets the token that the client sends with every call, except calls of references that have their own
-         * token: as the attachment
-         * {@code token} on dubbo, as {@code authorization: Bearer} on HTTP. By default, no token is sent. Use TLS,
-         * because anyone who can read the bytes can read the token.
+         * Sets the token that the client sends with every call, except calls of references that have their own token.
+         * The token is sent as the attachment {@code token} on dubbo and as {@code authorization: Bearer} on HTTP. By
+         * default, no token is sent. Use TLS, because anyone who can read the bytes can read the token.
          *
          * @throws IllegalArgumentException if the token is empty or contains characters other than visible ASCII
          */

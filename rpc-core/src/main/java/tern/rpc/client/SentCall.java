@@ -10,12 +10,14 @@ interface SentCall {
     void cancel();
 
     /**
-     * Fails the call because its caller noticed the deadline before the connection did. The filters see the failure
-     * and may replace it.
+     * Fails the call after its caller noticed the deadline before the connection did. The filters see the failure and
+     * may replace it.
      */
     void expire();
 
-    /** The last address to which the call was sent, for error messages; null if the call has not been sent. */
+    /**
+     * Returns the last address to which the call was sent, for error messages, or null if the call has not been sent.
+     */
     @Nullable
     Endpoint endpoint();
 }

@@ -9,8 +9,8 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * The state that all references of a client to one service share: the budgets for additional attempts, the number of
- * hedges, and the number of calls that a fallback answered.
+ * The state that is shared by all of a client's references to one service: the budgets for additional attempts, the
+ * number of hedges, and the number of calls that a fallback answered.
  */
 record ServiceAttempts(RetryPolicy retries, Hedging.Budget hedges, LongAdder fallbacks, Supplier<Hedging> newHedging) {
 

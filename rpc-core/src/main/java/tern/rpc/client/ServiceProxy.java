@@ -47,7 +47,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     /**
      * @param executor runs application callbacks for asynchronous calls
-     * @param fallback answers unary calls if no provider accepts them; null for none
+     * @param fallback answers unary calls if no provider accepts them; may be null
      */
     ServiceProxy(
             Class<?> type,
@@ -104,8 +104,8 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     /**
      * Calls a default method, and runs its body locally if an older provider does not have the method. If the provider
-     * lacks the whole service in this group and version, the call fails, because a wrong configuration must not stay
-     * hidden.
+     * lacks the whole service in this group and version, the call fails, because running the body locally would hide a
+     * wrong configuration.
      */
     private @Nullable Object callOrDefault(ClientMethod called, Object proxy, Method method, Object[] arguments)
             throws Throwable {
@@ -176,7 +176,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private static CompletableFuture<Response> filtered(Invoker filters, Invocation call) {
         try {
             return filters.invoke(call).toCompletableFuture();
-        } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
+        } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
             return CompletableFuture.failedFuture(e);
         }
     }
@@ -207,7 +207,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             Invocation call = template.invocation(method, arguments, started, future, serving);
             try {
                 method.filtered().invoke(call).whenComplete(end::completed);
-            } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
+            } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
                 end.completed(null, e);
             }
         }

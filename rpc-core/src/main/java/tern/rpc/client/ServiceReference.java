@@ -17,14 +17,14 @@ import tern.rpc.transport.Token;
  *
  * @param source finds the providers; closed with the client
  * @param protocol the transport's protocol, such as {@code dubbo}
- * @param connections the number of dedicated connections to each endpoint; 0 to share the connections of other
+ * @param connections the number of dedicated connections to each endpoint, or 0 to share the connections of other
  *     references
  * @param check whether a provider must be reachable when the client starts
  * @param methods the settings by method name
- * @param cluster how to choose among the providers; null for the client's setting
- * @param tls keys and trusted certificates for these providers; null to use the transport's
- * @param token the token sent to these providers; null for the client's token
- * @param fallback answers calls if no provider accepts them; null for none
+ * @param cluster how to choose among the providers, or null for the client's setting
+ * @param tls keys and trusted certificates for these providers, or null to use the transport's
+ * @param token the token sent to these providers, or null for the client's token
+ * @param fallback answers calls if no provider accepts them; may be null
  */
 public record ServiceReference<T>(
         Class<T> type,
@@ -111,7 +111,7 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** Sets the settings of all overloads of a method. The service's settings apply where a value is null. */
+        /** Configures all overloads of a method. For values that are null, the service's settings apply. */
         public Builder<T> method(String name, MethodSettings settings) {
             methods.put(name, settings);
             return this;

@@ -63,7 +63,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable ClientStream stream;
     private volatile boolean committed; // true once a request may have been sent or an answer has arrived
     private boolean requestsEnded;
-    private boolean plain; // whether the sender disabled compression although the call options enable it
+    private boolean plain; // true if the sender disabled compression although the call's options enable it
     private int asked; // number of answers requested while the call may still be sent to another endpoint
 
     private int number; // number of the current attempt; only the attempt's thread uses this field and the next one
@@ -162,8 +162,8 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
 
         /**
-         * Runs the pending call's completion. Before that, it wakes a sender that may be blocked on
-         * the serial executor's thread.
+         * Wakes a sender that may be blocking the serial executor's thread, and then runs the pending call's
+         * completion.
          */
         @Override
         public void execute(Runnable completion) {

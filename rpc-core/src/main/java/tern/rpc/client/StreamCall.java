@@ -54,7 +54,7 @@ final class StreamCall implements StreamAttempts.Listener {
 
     /**
      * @param executor runs the application's callbacks, and never rejects a task
-     * @param serving the call that the current thread serves, whose deadline limits the new call; null for none
+     * @param serving the call that the current thread serves, whose deadline limits the new call; may be null
      */
     StreamCall(
             CallTemplate template,
@@ -105,7 +105,7 @@ final class StreamCall implements StreamAttempts.Listener {
             Filter.chain(method.filters(), this::pass)
                     .invoke(call)
                     .whenComplete((response, failure) -> serial.execute(() -> close(response, failure)));
-        } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
+        } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
             serial.execute(() -> close(null, e));
         }
         return result;

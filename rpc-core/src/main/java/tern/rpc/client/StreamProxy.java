@@ -57,7 +57,7 @@ final class StreamProxy {
     }
 
     /**
-     * @param serving the context of the thread that called the method; the thread that subscribes may be another one
+     * @param serving the context of the thread that called the method; a different thread may subscribe
      */
     private StreamCall newCall(ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
         return new StreamCall(

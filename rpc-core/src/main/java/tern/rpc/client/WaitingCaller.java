@@ -15,9 +15,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A thread that blocks until a stage completes and meanwhile runs the tasks passed to {@link #execute}. With filters
- * around a blocking call, the caller's thread therefore decodes the answer and completes the stages. Any thread
- * may call {@link #execute}.
+ * A thread that blocks until a stage completes and meanwhile runs the tasks passed to {@link #execute}. If filters
+ * surround a blocking call, the caller's thread therefore decodes the answer and completes the stages. Any thread may
+ * call {@link #execute}.
  */
 final class WaitingCaller implements CallScope {
 
@@ -55,7 +55,7 @@ final class WaitingCaller implements CallScope {
         passedOn = call;
     }
 
-    /** The provider of the last attempt; null if the call was not sent. */
+    /** Returns the provider of the last attempt, or null if the call was not sent. */
     @Nullable
     Endpoint endpoint() {
         SentCall sent = passedOn;
@@ -81,7 +81,7 @@ final class WaitingCaller implements CallScope {
         } finally {
             SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                // Cancels a call that is still running because a filter failed or this thread was interrupted.
+                // Cancels a call that is still running after a filter failed or this thread was interrupted.
                 sent.cancel();
             }
             gone = true;

@@ -47,7 +47,7 @@ public final class AttemptBudget {
         calls.increment();
     }
 
-    /** The number of calls counted so far. */
+    /** Returns the number of calls counted so far. */
     long calls() {
         return calls.sum();
     }
@@ -58,7 +58,7 @@ public final class AttemptBudget {
      * @return false if the budget is spent
      */
     public synchronized boolean spend() {
-        double allowed = allowed(); // called first, because it sets spent to 0 when a new window begins
+        double allowed = allowed(); // allowed() runs first: it sets spent to 0 when a new window begins
         if (spent + 1 > allowed) {
             return false;
         }
@@ -66,14 +66,14 @@ public final class AttemptBudget {
         return true;
     }
 
-    /** Increases the budget by one attempt, because a reserved attempt was not made. */
+    /** Returns a reserved attempt to the budget, because the attempt was not made. */
     public synchronized void giveBack() {
         spent = Math.max(0, spent - 1);
     }
 
-    /** Whether more than half of the budget for the current window is spent. */
+    /** Returns whether more than half of the budget for the current window is spent. */
     public synchronized boolean isShort() {
-        double allowed = allowed(); // called first, because it sets spent to 0 when a new window begins
+        double allowed = allowed(); // allowed() runs first: it sets spent to 0 when a new window begins
         return 2 * spent > allowed;
     }
 

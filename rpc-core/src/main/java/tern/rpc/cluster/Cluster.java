@@ -60,14 +60,14 @@ public final class Cluster implements AutoCloseable {
     private Rules rules = Rules.NONE; // the source's rules combined with the application's rules; guarded by this
     private volatile @Nullable TimeLimits timeLimits; // null if no rule sets a timeout
     private volatile SharedSources.@Nullable Subscription subscription;
-    private boolean looking; // whether the check of providers that are no longer listed is scheduled; guarded by this
+    private boolean looking; // true if the check of providers that are no longer listed is scheduled; guarded by this
     private boolean closed;
 
     /**
      * @param service the name of the service in messages
      * @param protocol the reference's protocol; endpoints with another protocol are ignored
      * @param timer runs short tasks
-     * @param client a number that is different for each client
+     * @param client a number that identifies the client
      */
     Cluster(
             String service,
@@ -218,8 +218,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the providers with the attributes that rules give them, without the providers that rules disable. If the
-     * rules would disable all providers, they are ignored.
+     * Applies the rules to the providers: changes their attributes and removes disabled providers. Rules that would
+     * disable all providers are ignored.
      */
     private List<Instance> ruled(List<Instance> instances) {
         if (rules == Rules.NONE) {
@@ -277,7 +277,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the providers in the client's zone if they are enough for a subset. If they are not, returns all
+     * Returns the providers in the client's zone if there are enough of them for a subset. Otherwise returns all
      * providers.
      */
     private List<Instance> nearest(List<Instance> instances) {
@@ -315,15 +315,15 @@ public final class Cluster implements AutoCloseable {
     // The following methods choose a provider.
 
     /**
-     * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider
-     * that is being connected. If there is no such provider, picks any other provider, and the call fails with the
-     * reason why this provider cannot be reached.
+     * Picks the provider of the next attempt. Prefers a good provider, then an avoided provider, then a provider that
+     * is being connected. Otherwise picks any provider, and the call fails with the reason why this provider cannot be
+     * reached.
      *
      * @param method the method name
-     * @param key the hash of the call's key; 0 if the call has no key
-     * @param tag the call's tag; empty for the reference's tag
+     * @param key the hash of the call's key, or 0 if the call has no key
+     * @param tag the call's tag, or empty for the reference's tag
      * @param forceTag whether a call with a tag must not go to providers without a tag
-     * @param excluded the provider of the previous attempt; null for none
+     * @param excluded the provider of the previous attempt; may be null
      * @throws tern.rpc.RpcException UNAVAILABLE if no provider is known
      */
     public Target pick(String method, long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
@@ -374,10 +374,10 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns a slow or failing provider that should get a copy of an idempotent call; null if there is none. The
+     * Returns a slow or failing provider that should get a copy of an idempotent call, or null if there is none. The
      * caller does not wait for the copy. Each provider is returned at most once per second.
      *
-     * @param tag the call's tag; empty for the reference's tag
+     * @param tag the call's tag, or empty for the reference's tag
      */
     public @Nullable Target takeProbe(String method, String tag, boolean forceTag, long now) {
         if (!survey.hasSuspect()) {
@@ -419,22 +419,22 @@ public final class Cluster implements AutoCloseable {
         return routes.all();
     }
 
-    /** Whether at least one provider is connected. */
+    /** Returns whether at least one provider is connected. */
     public boolean isAvailable() {
         return routes.all().stream()
                 .map(target -> target.node().opened())
                 .anyMatch(connection -> connection != null && connection.isAvailable());
     }
 
-    /** The time limit that rules set for the method; null if no rule sets a limit. */
+    /** Returns the time limit that rules set for the method, or null if no rule sets a limit. */
     public @Nullable TimeLimit timeLimit(String method) {
         TimeLimits limits = timeLimits;
         return limits == null ? null : limits.of(method);
     }
 
     /**
-     * Whether a call of the method with this tag would be sent immediately or would wait for a connection that is being
-     * opened.
+     * Returns whether a call of the method with this tag would be sent immediately or would wait for a connection that
+     * is being opened.
      */
     public boolean canTake(String method, String tag, boolean forceTag) {
         Group group = routes.of(method).group(tag.isEmpty() ? settings.tag() : tag, forceTag);
@@ -452,14 +452,16 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns the reason why no good provider exists, to be appended to the failure of a call; empty if the failure
-     * has another reason.
+     * Returns the reason why no good provider exists, to be appended to the failure of a call. Returns an empty string
+     * if the failure has another reason.
      */
     public String whyAvoided(long now) {
         return ClusterTexts.avoided(routes.all(), now);
     }
 
-    /** Returns the reason why no known provider may accept a call with this tag; empty if a provider may accept it. */
+    /**
+     * Returns the reason why no known provider may accept a call with this tag, or empty if a provider may accept it.
+     */
     public String whyNobody(String tag, boolean forceTag, long now) {
         String asked = tag.isEmpty() ? settings.tag() : tag;
         Routes current = routes;
@@ -468,7 +470,7 @@ public final class Cluster implements AutoCloseable {
                 : "";
     }
 
-    /** The name of the source in messages. */
+    /** Returns the name of the source in messages. */
     public String sourceName() {
         return source.toString();
     }

@@ -25,7 +25,7 @@ public final class ClusterParts {
 
     /**
      * @param timer runs short tasks
-     * @param client a number that is different for each client
+     * @param client a number that identifies the client
      */
     public ClusterParts(NanoClock clock, ScheduledExecutorService timer, long client) {
         this.clock = clock;
@@ -35,7 +35,7 @@ public final class ClusterParts {
         this.pace = new Pace(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND, clock.nanoTime());
     }
 
-    /** The event counts of all clusters of the client. */
+    /** Returns the event counts of all clusters of the client. */
     public NodeCounts counts() {
         return counts;
     }

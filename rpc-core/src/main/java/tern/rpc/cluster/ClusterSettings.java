@@ -6,9 +6,9 @@ import tern.rpc.endpoint.Balancer;
  * The settings by which a reference chooses among its providers.
  *
  * @param policy creates the balancer
- * @param zone the client's zone, whose providers are preferred; empty for none
- * @param tag the default tag of calls; empty for none
- * @param subset the maximum number of providers that the client connects to; 0 for all
+ * @param zone the client's zone, whose providers are preferred; may be empty
+ * @param tag the default tag of calls; may be empty
+ * @param subset the maximum number of providers that the client connects to, or 0 for all
  */
 public record ClusterSettings(Balancer.Factory policy, String zone, String tag, int subset) {
 

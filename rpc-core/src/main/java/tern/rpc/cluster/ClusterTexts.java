@@ -54,8 +54,8 @@ final class ClusterTexts {
     }
 
     /**
-     * Returns the reason why no provider is good, to be appended to the failure of a call; empty if at least one
-     * provider is good.
+     * Returns the reason why no provider is good, to be appended to the failure of a call. Returns an empty string if
+     * at least one provider is good.
      */
     static String avoided(List<Target> targets, long now) {
         if (targets.isEmpty()) {

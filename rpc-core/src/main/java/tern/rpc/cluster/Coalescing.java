@@ -17,7 +17,7 @@ final class Coalescing {
     private long gapNanos = MIN_GAP_NANOS;
 
     /**
-     * Returns how long a change that has just arrived must be delayed, in nanoseconds; 0 if it may pass immediately.
+     * Returns the delay of a change that has just arrived, in nanoseconds, or 0 if the change may pass immediately.
      */
     long delay(long now) {
         if (!passedAny || now - passedNanos >= gapNanos + MAX_GAP_NANOS) {

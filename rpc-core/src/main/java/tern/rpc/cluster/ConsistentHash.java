@@ -17,8 +17,8 @@ final class ConsistentHash implements Balancer {
     private static final double LOAD_BOUND = 1.25;
 
     /**
-     * Number of calls in flight that a provider may have in addition to 1.25 times the mean, because the mean of
-     * few calls is not meaningful.
+     * The number of calls in flight that a provider may have in addition to 1.25 times the mean. It is needed because
+     * the mean of few calls is not meaningful.
      */
     private static final int FEW = 2;
 

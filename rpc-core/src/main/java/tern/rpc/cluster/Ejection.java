@@ -48,32 +48,32 @@ public final class Ejection {
         this.rateSinceNanos = now;
     }
 
-    /** Whether the provider is ejected at the given time. */
+    /** Returns whether the provider is ejected at the given time. */
     public boolean isNow(long now) {
         return ejected && now - untilNanos < 0;
     }
 
-    /** The time until the provider gets calls again; 0 if it is not ejected. */
+    /** Returns the time until the ejection ends, or 0 if the provider is not ejected. */
     public long forNanos(long now) {
         return isNow(now) ? untilNanos - now : 0;
     }
 
-    /** The time for which the provider has been ejected, in nanoseconds; 0 if it is not ejected. */
+    /** Returns how long the provider has been ejected, in nanoseconds, or 0 if it is not ejected. */
     long sinceNanos(long now) {
         return isNow(now) ? now - sinceNanos : 0;
     }
 
-    /** The reason for the last ejection; empty if the provider was never ejected. */
+    /** Returns the reason for the last ejection, or empty if the provider was never ejected. */
     public String why() {
         return why;
     }
 
-    /** The number of ejections since the client started. */
+    /** Returns the number of ejections since the client started. */
     public long count() {
         return count.sum();
     }
 
-    /** Whether the last call failed or the provider is ejected. */
+    /** Returns whether the last call failed or the provider is ejected. */
     boolean isFailing(long now) {
         return failures > 0 || isNow(now);
     }

@@ -13,22 +13,22 @@ final class Figures {
     private volatile boolean anyWarm;
     private volatile double localShare = 1;
 
-    /** The median response time of the usable providers, as a multiple of the usual response time. */
+    /** Returns the median response time of the usable providers, as a multiple of the usual response time. */
     double medianCost() {
         return medianCost;
     }
 
-    /** Whether more than half of the providers are ejected. Ejections are then ignored. */
+    /** Returns whether more than half of the providers are ejected. Ejections are then ignored. */
     boolean tooManyEjected() {
         return tooManyEjected;
     }
 
-    /** Whether any provider has been usable for longer than the slow start of 30 s. */
+    /** Returns whether any provider has been usable for longer than the slow start of 30 s. */
     boolean anyWarm() {
         return anyWarm;
     }
 
-    /** The share of the calls that stay in the client's zone. */
+    /** Returns the share of the calls that stay in the client's zone. */
     double localShare() {
         return localShare;
     }

@@ -15,13 +15,15 @@ import tern.rpc.endpoint.Outcome;
  */
 final class Group {
 
-    /** A provider in another zone is preferred to one in the client's zone if its score is lower by this factor. */
+    /**
+     * A provider in another zone is preferred to a provider in the client's zone if its score is lower by this factor.
+     */
     private static final double SPILL = 4;
 
     private static final double MIN_WEIGHT = 0.01;
 
     private final List<Target> targets;
-    // Chooses among the providers in the client's zone; if there are no zones, among all providers.
+    // The balancer for the providers in the client's zone, or for all providers if there are no zones.
     private final Balancer first;
     private final @Nullable Balancer others;
 

@@ -12,15 +12,15 @@ import tern.rpc.endpoint.EndpointSnapshot.State;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list although
- * the providers are fine. If a list is empty, the missing providers stay in use ("held") as long as they answer. If a
- * list has lost more than half of its entries, the missing providers stay in use for up to 30 s while they answer.
+ * Keeps the last good list of providers. Registries and DNS sometimes report an empty or much shorter list although the
+ * providers are fine. If a list is empty, the missing providers stay in use ("held") as long as they answer. If a list
+ * has lost more than half of its entries, the missing providers stay in use for up to 30 s while they answer.
  * Immutable.
  *
  * @param snapshot the last snapshot of the source
- * @param listed the providers that the source lists; if the source is unreachable, the last list
+ * @param listed the providers that the source lists, or last listed if it is unreachable
  * @param held the providers that the source no longer lists but that stay in use
- * @param heldSinceNanos the time since which such providers have stayed in use
+ * @param heldSinceNanos the time at which the current period with such providers began
  * @param emptied whether the source reports an empty list after a list with entries
  */
 record LastGood(
@@ -67,7 +67,10 @@ record LastGood(
         return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, emptied);
     }
 
-    /** The reason why providers that the source no longer lists stay in use; empty if there are no such providers. */
+    /**
+     * Returns the reason why providers that the source no longer lists stay in use, or empty if there are no such
+     * providers.
+     */
     String whyHeld() {
         if (held.isEmpty()) {
             return "";

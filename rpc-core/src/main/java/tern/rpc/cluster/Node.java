@@ -63,7 +63,7 @@ public final class Node {
     /** Minimum time between two attempts to connect that calls start. */
     private static final long BETWEEN_ATTEMPTS_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The end of an outage that was shorter than this is not logged, because its start was not logged either. */
+    /** The minimum duration of an outage whose end is logged. The start of a shorter outage is not logged either. */
     private static final long MIN_OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final AtomicLongFieldUpdater<Node> PROBE =
@@ -76,8 +76,8 @@ public final class Node {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicInteger streams = new AtomicInteger();
     private final LongAdder calls = new LongAdder();
-    private volatile boolean known; // whether the node has answered since it became usable
-    // Time of the last sign of life; if there is none, the start of the first call in flight.
+    private volatile boolean known; // true if the node has answered since it became usable
+    // The time of the last sign of life, or the start of the first call in flight if there was no sign of life.
     private volatile long signNanos;
     private volatile double cost = 1; // response time at costNanos, as a multiple of the usual response time
     private volatile long costNanos;
@@ -96,7 +96,7 @@ public final class Node {
     private final NodeCounts counts;
 
     private boolean usableBefore; // this field and the next two are guarded by this
-    private boolean wasOutOfReach; // whether connecting has failed since the connection was lost or created
+    private boolean wasOutOfReach; // true if connecting has failed since the connection was lost or created
     private long lostNanos;
     private volatile long usableSinceNanos;
 
@@ -148,18 +148,18 @@ public final class Node {
         return current;
     }
 
-    /** The connection; null if it has not been opened. */
+    /** Returns the connection, or null if it has not been opened. */
     public @Nullable ClientConnection opened() {
         return connection;
     }
 
-    /** Whether the node is connected and its server has sent something. */
+    /** Returns whether the node is connected and its server has sent something. */
     public boolean isUsable() {
         ClientConnection current = connection;
         return current != null && current.isAvailable() && current.wasHeard();
     }
 
-    /** Whether the connection is being opened, or is open but its server has not sent anything. */
+    /** Returns whether the connection is being opened, or is open but its server has not sent anything. */
     public boolean isConnecting() {
         ClientConnection current = connection;
         return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));
@@ -310,8 +310,8 @@ public final class Node {
     }
 
     /**
-     * Returns the fraction of the cost above 1 that has not decayed since the last change. The formula approximates
-     * e^(-t/τ) without calling the math library.
+     * Returns the remaining fraction, after the decay since the last change, of the part of the cost above 1. The
+     * formula approximates e^(-t/τ) without calling the math library.
      */
     private double kept(long now) {
         double age = Math.max(0, now - costNanos) / DECAY_NANOS;
@@ -320,14 +320,17 @@ public final class Node {
 
     // The following methods return measured values.
 
-    /** The response time as a multiple of the usual response time. It decays to 1 while there are no calls. */
+    /**
+     * Returns the response time as a multiple of the usual response time. The value decays to 1 while there are no
+     * calls.
+     */
     public double cost(long now) {
         return 1 + (cost - 1) * kept(now);
     }
 
     /**
-     * The cost including calls in flight. The time since the last sign of life is a lower bound on the response times
-     * of these calls.
+     * Returns the cost including calls in flight. The time since the last sign of life is a lower bound on the response
+     * times of these calls.
      */
     double expectedCost(long now) {
         double ended = cost(now);
@@ -339,22 +342,22 @@ public final class Node {
         return waited > ended ? Math.min(MAX_SLOW, waited) : ended;
     }
 
-    /** Whether the node has answered since it became usable. */
+    /** Returns whether the node has answered since it became usable. */
     public boolean isKnown() {
         return known;
     }
 
-    /** The number of calls and streams that have not ended. */
+    /** Returns the number of calls and streams that have not ended. */
     public int inFlight() {
         return inFlight.get() + streams.get();
     }
 
-    /** The total number of calls and streams since the node was created. */
+    /** Returns the total number of calls and streams since the node was created. */
     public long calls() {
         return calls.sum();
     }
 
-    /** The node's ejection state. */
+    /** Returns the node's ejection state. */
     public Ejection ejection() {
         return ejection;
     }
@@ -364,8 +367,8 @@ public final class Node {
     }
 
     /**
-     * Whether the provider is silent: calls are in flight, but nothing has arrived from the provider for a long time.
-     * The client then sends pings, so that the provider can show that it is alive.
+     * Returns whether the provider is silent, which means that calls are in flight but nothing has arrived from the
+     * provider for a long time. The client then sends pings, so that the provider can show that it is alive.
      */
     public boolean isStalled(long now) {
         ClientConnection current = connection;
@@ -393,7 +396,7 @@ public final class Node {
     }
 
     /**
-     * The time for which the node has been {@linkplain #isStalled stalled}, in nanoseconds; 0 if it is not stalled.
+     * Returns how long the node has been {@linkplain #isStalled stalled}, in nanoseconds, or 0 if it is not stalled.
      */
     long stalledForNanos(long now) {
         return isStalled(now) ? Math.max(1, now - silentSinceNanos) : 0;
@@ -447,19 +450,19 @@ public final class Node {
     }
 
     /**
-     * The time for which the node has been unreachable, as far as calls have noticed, in nanoseconds; 0 if it is
-     * connected.
+     * Returns how long the node has been unreachable, in nanoseconds, or 0 if it is connected. The time starts when the
+     * node is created or when a call first notices that the connection is lost.
      */
     public synchronized long outOfReachNanos(long now) {
         return usableBefore ? 0 : Math.max(0, now - lostNanos);
     }
 
-    /** The time at which the node became usable. */
+    /** Returns the time at which the node became usable. */
     long usableSinceNanos() {
         return usableSinceNanos;
     }
 
-    /** Whether enough time has passed since calls last started an attempt to connect. */
+    /** Returns whether enough time has passed since a call last started a connection attempt. */
     boolean isAttemptDue(long now) {
         return now - nextAttemptNanos >= 0;
     }
@@ -468,7 +471,7 @@ public final class Node {
         nextAttemptNanos = now + BETWEEN_ATTEMPTS_NANOS;
     }
 
-    /** Whether enough time has passed since the last probe. */
+    /** Returns whether enough time has passed since the last probe. */
     boolean isProbeDue(long now) {
         return now - nextProbeNanos >= 0;
     }
@@ -479,7 +482,7 @@ public final class Node {
         return now - due >= 0 && PROBE.compareAndSet(this, due, now + pauseNanos);
     }
 
-    /** Whether the last calls failed. Slow answers are not failures. */
+    /** Returns whether the last calls failed. Slow answers are not failures. */
     boolean isFailing(long now) {
         return ejection.isFailing(now);
     }

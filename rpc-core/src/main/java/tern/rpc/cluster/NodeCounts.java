@@ -21,17 +21,17 @@ public final class NodeCounts {
         copies.increment();
     }
 
-    /** The number of ejections of all providers. */
+    /** Returns the number of ejections of all providers. */
     public long ejections() {
         return ejections.sum();
     }
 
-    /** The number of pings sent to silent providers. */
+    /** Returns the number of pings sent to silent providers. */
     public long pings() {
         return pings.sum();
     }
 
-    /** The number of idempotent calls that were copied to a slow or failing provider as probes. */
+    /** Returns the number of idempotent calls that were copied to a slow or failing provider as probes. */
     public long copies() {
         return copies.sum();
     }

@@ -37,7 +37,7 @@ public final class Nodes {
     private static final class Shared {
         final Node node;
         final List<String> services = new ArrayList<>(); // services of the references that use the node
-        int releases; // how often the node has become unused because its last reference returned it
+        int releases; // the number of times that the node became unused because its last reference returned it
 
         Shared(Node node) {
             this.node = node;
@@ -51,7 +51,7 @@ public final class Nodes {
     private final ScheduledExecutorService timer;
     private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // guarded by this
     private final Queue<Node> unopened = new ArrayDeque<>(); // guarded by this
-    private boolean opening; // whether a timer task that opens connections is scheduled; guarded by this
+    private boolean opening; // true if a timer task that opens connections is scheduled; guarded by this
 
     /** @param connect opens a connection without blocking */
     Nodes(
@@ -136,7 +136,7 @@ public final class Nodes {
         return shared != null && shared.node == node && !shared.services.isEmpty();
     }
 
-    /** Whether an additional attempt to connect may start now. Connections also make attempts on their own. */
+    /** Returns whether an additional attempt to connect may start now. Connections also make attempts on their own. */
     boolean mayAttempt() {
         return pace.take(clock.nanoTime());
     }

@@ -20,7 +20,7 @@ final class RoundRobin implements Balancer {
     private static final int MAX_TURNS = 64;
 
     private final Target[] targets;
-    private final int[] strides; // scaled weights, the largest being FULL; empty if all weights are equal
+    private final int[] strides; // scaled weights, the largest being FULL, or empty if all weights are equal
     private final AtomicInteger position = new AtomicInteger();
 
     RoundRobin(List<Candidate> candidates) {
@@ -63,9 +63,9 @@ final class RoundRobin implements Balancer {
     }
 
     /**
-     * Whether the provider is used in this round. Its credit grows by its weight in each round, and each use costs the
-     * largest weight. The initial credit depends on the index, so that providers with equal weights are not all
-     * skipped in the same round.
+     * Returns whether the provider is used in this round. Its credit grows by its weight in each round, and each use
+     * costs the largest weight. The initial credit depends on the index, so that providers with equal weights are not
+     * all skipped in the same round.
      */
     private boolean isDue(long round, int index) {
         long stride = strides[index];

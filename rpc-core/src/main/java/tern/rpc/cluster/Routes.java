@@ -77,7 +77,7 @@ final class Routes {
         return new Routes(all, allowed(method, all, rules), settings, rules, false);
     }
 
-    /** Returns the group whose balancer records the provider's attempts; null if rules exclude the provider. */
+    /** Returns the group whose balancer records the provider's attempts, or null if rules exclude the provider. */
     @Nullable
     Group groupOf(Target target) {
         return group(
@@ -88,7 +88,7 @@ final class Routes {
         return rules;
     }
 
-    /** Whether rules exclude all known providers. */
+    /** Returns whether rules exclude all known providers. */
     boolean isRuledOut() {
         return byTag.isEmpty() && !all.isEmpty();
     }
@@ -99,9 +99,9 @@ final class Routes {
     }
 
     /**
-     * Returns the providers for a call; null if there are none.
+     * Returns the providers for a call, or null if there are none.
      *
-     * @param tag the call's tag; empty for none
+     * @param tag the call's tag; may be empty
      * @param force whether a call with a tag must not go to providers without a tag
      */
     @Nullable

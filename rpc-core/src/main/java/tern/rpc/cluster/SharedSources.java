@@ -30,7 +30,7 @@ final class SharedSources {
     /** Maximum number of providers that are used from one source. Further providers are ignored. */
     static final int MAX_INSTANCES = 200_000;
 
-    /** Maximum number of addresses of one source for which a warning is logged, because they cannot be providers. */
+    /** The maximum number of addresses per source for which the log warns that they cannot be providers. */
     static final int MAX_REFUSED = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedSources.class);
@@ -100,7 +100,7 @@ final class SharedSources {
         shared.source.close();
     }
 
-    /** The number of sources in use. */
+    /** Returns the number of sources in use. */
     synchronized int size() {
         return byKey.size();
     }

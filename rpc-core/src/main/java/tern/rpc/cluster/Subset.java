@@ -5,9 +5,9 @@ import java.util.List;
 import tern.rpc.endpoint.Instance;
 
 /**
- * Chooses the providers that a client connects to if there are many. Each client chooses the providers with the
- * smallest rendezvous hashes of client and address. Adding or removing a provider changes the subset by at most one
- * provider.
+ * Chooses the providers that a client connects to if there are many providers. Each client chooses the providers whose
+ * rendezvous hashes of client and address are the smallest. Adding or removing a provider changes the subset by at most
+ * one provider.
  */
 final class Subset {
 
@@ -15,8 +15,8 @@ final class Subset {
     private final int size;
 
     /**
-     * @param client a number that is different for each client
-     * @param size the maximum number of providers; 0 for all
+     * @param client a number that identifies the client
+     * @param size the maximum number of providers, or 0 for all
      */
     Subset(long client, int size) {
         this.client = client;

@@ -31,10 +31,10 @@ final class Survey {
     /** A provider is slow if its response time exceeds the median by this factor. */
     private static final double SLOW = 3;
 
-    /** One in this number of calls is sent to a slow provider as a trial. */
+    /** One out of this many calls is sent to a slow provider as a trial. */
     private static final int TRIAL_OF_SLOW = 200;
 
-    /** One in this number of calls is sent to a failing provider as a trial. */
+    /** One out of this many calls is sent to a failing provider as a trial. */
     private static final int TRIAL_OF_FAILING = 8_000;
 
     /** Maximum number of providers from which the median is computed. */
@@ -60,7 +60,10 @@ final class Survey {
         this.lastCopyNanos = now - COPIES_NANOS;
     }
 
-    /** Whether a survey is due, which the calling thread must then run. Returns true to only one thread per period. */
+    /**
+     * Returns whether a survey is due, which the calling thread must then run. Returns true to only one thread per
+     * period.
+     */
     boolean isDue(long now) {
         long next = nextNanos.get();
         return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);
@@ -165,14 +168,14 @@ final class Survey {
                 && (node.isEjected(now) || node.cost(now) > SLOW * median);
     }
 
-    /** Whether a slow or failing provider may be probed. */
+    /** Returns whether a slow or failing provider may be probed. */
     boolean hasSuspect() {
         return suspect.get() != null;
     }
 
     /**
-     * Returns the provider to which the next call is sent as a trial, because no probe is possible; null if there is
-     * none.
+     * Returns the provider to which the next call is sent as a trial because no probe is possible, or null if no
+     * provider needs a trial.
      */
     @Nullable
     Target takeTrial() {
@@ -180,7 +183,7 @@ final class Survey {
     }
 
     /**
-     * Returns a provider that should get a copy of an idempotent call; null if there is none.
+     * Returns a provider that should get a copy of an idempotent call, or null if there is none.
      *
      * @param among the providers that may accept the call
      */

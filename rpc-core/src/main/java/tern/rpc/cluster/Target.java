@@ -33,12 +33,12 @@ public final class Target implements Candidate {
         return node;
     }
 
-    /** The budget for retries after failures of this provider. */
+    /** Returns the budget for retries after failures of this provider. */
     public AttemptBudget retries() {
         return retries;
     }
 
-    /** The number of calls and streams that the reference sent to this provider in about the last minute. */
+    /** Returns the number of calls and streams that the reference sent to this provider in about the last minute. */
     long callsOfLastMinute(long now) {
         return lastMinute.of(retries.calls(), now);
     }
@@ -67,12 +67,12 @@ public final class Target implements Candidate {
         held = isHeld;
     }
 
-    /** The time for which the provider has been draining, in nanoseconds. Valid only while it is draining. */
+    /** Returns how long the provider has been draining, in nanoseconds. Valid only while it is draining. */
     long drainsForNanos(long now) {
         return now - drainsSinceNanos;
     }
 
-    /** Whether the source no longer lists the provider although the provider still answers. */
+    /** Returns whether the source no longer lists the provider although the provider still answers. */
     public boolean isHeld() {
         return held;
     }
@@ -106,8 +106,8 @@ public final class Target implements Candidate {
     }
 
     /**
-     * The fraction of its weight that the provider currently gets. It is below 1 in the first 30 s after the provider
-     * became usable, unless all providers are new.
+     * Returns the fraction of its weight that the provider currently gets. It is below 1 in the first 30 s after the
+     * provider became usable, unless all providers are new.
      */
     double warmth(long nowNanos) {
         if (!figures.anyWarm()) {

@@ -12,7 +12,7 @@ public final class UsualTime {
 
     private volatile long nanos;
 
-    /** The usual response time in nanoseconds; 0 before the first call. */
+    /** Returns the usual response time in nanoseconds, or 0 before the first call. */
     long nanos() {
         return nanos;
     }
@@ -20,7 +20,7 @@ public final class UsualTime {
     /**
      * Adds the duration of a call.
      *
-     * @return the usual response time before this call; 0 if this is the first call
+     * @return the usual response time before this call, or 0 if this is the first call
      */
     long add(long tookNanos) {
         long before = nanos;

@@ -19,7 +19,7 @@ import tern.rpc.Thrown;
 /**
  * A bounded number of threads with a bounded queue. At most one wake-up is in progress: a producer wakes one idle
  * worker, and no further worker is woken until this worker runs. A worker that takes a task and finds more tasks wakes
- * the next worker. Therefore submitting a task under load needs no system call. Threads are created on demand. Idle
+ * the next worker. Submitting a task under load therefore needs no system call. Threads are created on demand. Idle
  * threads are reused last-in first-out and end after the keep-alive time. With virtual threads and no keep-alive time,
  * the pool starts a new thread instead of waking an idle one. Thread-safe.
  */
@@ -44,7 +44,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     /**
      * @param maxThreads the maximum number of running tasks
      * @param queueCapacity the maximum number of waiting tasks while all threads are busy
-     * @param keepAlive the time after which an idle thread ends; zero to end threads as soon as no task waits
+     * @param keepAlive the time after which an idle thread ends, or zero to end threads as soon as no task waits
      */
     public WorkerPool(int maxThreads, int queueCapacity, Duration keepAlive, ThreadFactory threadFactory) {
         if (maxThreads < 1 || queueCapacity < 0) {
@@ -160,7 +160,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return false;
     }
 
-    /** The loop of a worker. The new thread starts as the worker that is being woken. */
+    /** Runs the loop of a worker. The new thread starts as the worker that is being woken. */
     private void work() {
         Thread self = Thread.currentThread();
         try {
@@ -184,7 +184,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         }
     }
 
-    /** Whether the thread belongs to this pool. */
+    /** Returns whether the thread belongs to this pool. */
     public boolean isWorker(Thread thread) {
         return alive.contains(thread);
     }
@@ -242,27 +242,30 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return null;
     }
 
-    /** Whether the maximum number of threads is running and none of them is idle. */
+    /** Returns whether the maximum number of threads is running and none of them is idle. */
     public boolean isSaturated() {
         return threads.get() >= maxThreads && idle.get() == null;
     }
 
-    /** Whether the number of queued and running tasks is below the maximum number of threads. */
+    /** Returns whether the number of queued and running tasks is below the maximum number of threads. */
     public boolean hasRoom() {
         return admitted.get() < maxThreads;
     }
 
-    /** The number of queued and running tasks. */
+    /** Returns the number of queued and running tasks. */
     public int admitted() {
         return admitted.get();
     }
 
-    /** The number of running tasks. */
+    /** Returns the number of running tasks. */
     public int active() {
         return Math.max(0, admitted.get() - queued());
     }
 
-    /** The number of waiting tasks. Takes time proportional to this number, so use it only for gauges. */
+    /**
+     * Returns the number of waiting tasks. The method takes time proportional to this number, so use it only for
+     * gauges.
+     */
     public int queued() {
         return queue.size();
     }
@@ -271,12 +274,12 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return maxThreads;
     }
 
-    /** The maximum number of running and waiting tasks together. */
+    /** Returns the maximum number of running and waiting tasks together. */
     public int maxAdmitted() {
         return maxAdmitted;
     }
 
-    /** The number of live threads. */
+    /** Returns the number of live threads. */
     public int threads() {
         return threads.get();
     }

@@ -4,14 +4,14 @@ import java.util.Map;
 
 /**
  * The properties of a provider that may change while it runs. A change does not affect the connection. Sources should
- * share equal values between instances, because even a large cluster has few different values.
+ * use one object for equal values, because even a large cluster has few different values.
  *
  * @param weight the share of calls relative to other providers; a provider with weight 0 gets no calls while another
  *     one is available
- * @param zone the location of the provider, such as an availability zone; empty if unknown
+ * @param zone the location of the provider, such as an availability zone, or empty if unknown
  * @param tags labels for routing by name, such as {@value #TAG}
- * @param revision identifies the services that the provider offers; empty if unknown
- * @param startedAtMillis the start of the process in milliseconds since 1970; 0 if unknown
+ * @param revision identifies the services that the provider offers, or empty if unknown
+ * @param startedAtMillis the start of the process in milliseconds since 1970, or 0 if unknown
  * @param draining whether the provider is about to stop and should get no new calls
  */
 public record Attributes(
@@ -53,7 +53,7 @@ public record Attributes(
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    /** @param startedAtMillis the start of the process in milliseconds since 1970; 0 if unknown */
+    /** @param startedAtMillis the start of the process in milliseconds since 1970, or 0 if unknown */
     public Attributes withStartedAt(long startedAtMillis) {
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
@@ -62,7 +62,7 @@ public record Attributes(
         return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    /** The tag that Dubbo uses for routing; empty if there is none. */
+    /** Returns the tag that Dubbo uses for routing, or empty if there is none. */
     public String tag() {
         return tags.getOrDefault(TAG, "");
     }

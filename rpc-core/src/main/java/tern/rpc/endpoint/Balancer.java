@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the provider of each attempt of a call. Many threads call it at once. It must not block. It should not
- * allocate memory, and its time should not grow with the number of providers.
+ * Chooses the provider of each attempt of a call. Many threads use it concurrently. It must not block. It should not
+ * allocate memory, and its run time should not grow with the number of providers.
  */
 public interface Balancer {
 
@@ -26,8 +26,8 @@ public interface Balancer {
     /**
      * Chooses a provider.
      *
-     * @param key the hash of the call's key; 0 if the call has no key
-     * @param excluded the provider of the previous attempt, which failed; null for the first attempt
+     * @param key the hash of the call's key, or 0 if the call has no key
+     * @param excluded the provider of the previous attempt, which failed, or null for the first attempt
      * @param nowNanos the time on the client's clock
      * @return null if no provider other than the excluded one is {@linkplain Candidate#isUsable() usable}. The client
      *     then uses a provider that is avoided or being connected

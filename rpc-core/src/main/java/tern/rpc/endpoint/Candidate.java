@@ -8,26 +8,26 @@ public interface Candidate {
 
     Endpoint endpoint();
 
-    /** The current attributes. */
+    /** Returns the current attributes. */
     Attributes attributes();
 
-    /** Whether a call can be sent immediately: the provider is connected and not draining. */
+    /** Returns whether a call can be sent immediately: the provider is connected and not draining. */
     boolean isUsable();
 
     /**
-     * Whether calls should prefer other providers, because this provider does not answer pending calls or was ejected
-     * after failures.
+     * Returns whether calls should prefer other providers, because this provider does not answer pending calls or was
+     * ejected after failures.
      *
      * @param nowNanos the time on the client's clock
      */
     boolean isAvoided(long nowNanos);
 
-    /** The number of calls and streams that have not ended. */
+    /** Returns the number of calls and streams that have not ended. */
     int inFlight();
 
     /**
-     * The load of the provider: {@code (1 + calls in flight / relative weight) * relative response time}. Lower is
-     * better. An idle provider with the usual response time has the score 1.
+     * Returns the load of the provider: {@code (1 + calls in flight / relative weight) * relative response time}. Lower
+     * is better. An idle provider with the usual response time has the score 1.
      *
      * @param nowNanos the time on the client's clock
      */

@@ -34,7 +34,7 @@ public final class DnsEndpoints implements EndpointSource {
     /** The delay between {@link #refresh} and the lookup. Further calls within this time have no effect. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
-    /** Maximum number of addresses for which a warning is logged. */
+    /** The maximum number of addresses for which a warning is logged. */
     private static final int MAX_REFUSED = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(DnsEndpoints.class);
@@ -57,7 +57,7 @@ public final class DnsEndpoints implements EndpointSource {
     private final Duration interval;
     private final AtomicBoolean refreshing = new AtomicBoolean();
     private final List<List<Instance>> known = new ArrayList<>(); // the known addresses of each name; guarded by this
-    private final boolean[] unresolved; // whether the last lookup of each name failed; guarded by this
+    private final boolean[] unresolved; // for each name, true if its last lookup failed; guarded by this
 
     private final Set<String> refused = new HashSet<>(); // addresses for which a warning was logged; guarded by this
     private @Nullable EndpointSnapshot told; // the last snapshot passed to the listener; guarded by this
@@ -137,8 +137,8 @@ public final class DnsEndpoints implements EndpointSource {
     }
 
     /**
-     * Whether an address can belong to a provider. For example, connecting to 0.0.0.0 would reach the client's own
-     * machine.
+     * Returns whether an address can belong to a provider. For example, connecting to 0.0.0.0 would reach the client's
+     * own machine.
      */
     private boolean isUsable(InetAddress address, String host) {
         boolean usable = new Endpoint(address.getHostAddress(), 0).mayBeProvider();

@@ -6,7 +6,7 @@ package tern.rpc.endpoint;
  *
  * @param host a name or an IP address; an IPv6 address has no brackets
  * @param name the name that the provider's certificate must contain: the name that was looked up, or the host itself
- * @param protocol the transport's protocol, such as {@code tri}; empty for the reference's protocol
+ * @param protocol the transport's protocol, such as {@code tri}, or empty for the reference's protocol
  */
 public record Endpoint(String host, int port, String name, String protocol) {
 
@@ -38,9 +38,10 @@ public record Endpoint(String host, int port, String name, String protocol) {
     }
 
     /**
-     * Whether the address may belong to one provider. Unspecified addresses such as {@code 0.0.0.0}, the other addresses
-     * of {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot: connecting to {@code 0.0.0.0} reaches
-     * the client's own machine. Names are never looked up, and may belong to a provider.
+     * Returns whether the address may belong to one provider. Unspecified addresses such as {@code 0.0.0.0}, the other
+     * addresses of {@code 0.0.0.0/8}, multicast addresses and {@code 255.255.255.255} cannot belong to a provider. For
+     * example, connecting to {@code 0.0.0.0} reaches the client's own machine. Names are never looked up, and may
+     * belong to a provider.
      */
     public boolean mayBeProvider() {
         if (!Character.isDigit(host.charAt(0)) && host.indexOf(':') < 0) {

@@ -13,7 +13,7 @@ import java.util.List;
  */
 public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why, Rules rules) {
 
-    /** Whether a list of providers is current. */
+    /** The state of a list of providers. */
     public enum State {
         /** The source has not reported anything. The list is empty. */
         UNKNOWN,
@@ -63,7 +63,9 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         return new EndpointSnapshot(state, instances, since, why, rules);
     }
 
-    /** Whether both snapshots have the same state, reason and rules, and the same instances in the same order. */
+    /**
+     * Returns whether both snapshots have the same state, reason and rules, and the same instances in the same order.
+     */
     public boolean saysTheSameAs(EndpointSnapshot other) {
         return state == other.state
                 && why.equals(other.why)

@@ -17,13 +17,12 @@ public interface EndpointSource extends AutoCloseable {
 
     /**
      * Starts to watch for changes. Called once. The source passes a complete snapshot to the listener at every change.
-     * The source may pass the first snapshot during this call, but only if it need not wait for the list. The
-     * source may call the listener on
-     * any thread, but must pass one snapshot at a time and in the order of the changes. The listener returns quickly.
-     * The client accepts repeated snapshots, but a source should avoid them.
+     * The source may pass the first snapshot during this call, but only if it need not wait for the list. The source
+     * may call the listener on any thread, but must pass one snapshot at a time and in the order of the changes. The
+     * listener must return quickly. The client accepts repeated snapshots, but a source should avoid them.
      *
-     * @throws RuntimeException if the settings are wrong. If the source is unreachable, this method does not throw;
-     *     the source reports {@link EndpointSnapshot.State#UNKNOWN} and tries again
+     * @throws RuntimeException if the settings are wrong. If the source is unreachable, this method does not throw; the
+     *     source reports {@link EndpointSnapshot.State#UNKNOWN} and tries again
      */
     void start(Consumer<EndpointSnapshot> listener);
 

@@ -8,6 +8,6 @@ public enum Outcome {
     REFUSED,
     /** The connection was lost, the deadline passed, or the provider replied that it is unavailable. */
     FAILED,
-    /** The caller cancelled the call, which does not depend on the provider. */
+    /** The caller cancelled the call. This says nothing about the provider. */
     CANCELLED
 }

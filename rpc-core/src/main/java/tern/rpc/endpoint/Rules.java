@@ -20,7 +20,7 @@ public interface Rules {
     };
 
     /**
-     * Returns the attributes that apply to a provider: its own attributes if no rule changes them; null if the
+     * Returns the attributes that apply to a provider: its own attributes if no rule changes them, or null if the
      * provider must get no calls.
      */
     default @Nullable Attributes attributes(Instance provider) {
@@ -35,12 +35,12 @@ public interface Rules {
         return List.of(provider.attributes().tag());
     }
 
-    /** Whether calls with this tag must not go to providers without a tag. */
+    /** Returns whether calls with this tag must not go to providers without a tag. */
     default boolean isForced(String tag) {
         return false;
     }
 
-    /** Whether {@link #route} depends on the called method. */
+    /** Returns whether {@link #route} depends on the called method. */
     default boolean isByMethod() {
         return false;
     }
@@ -55,12 +55,15 @@ public interface Rules {
         return providers;
     }
 
-    /** Returns the timeout for unary calls of the method, which includes all attempts; null if no rule sets it. */
+    /** Returns the timeout for unary calls of the method, which includes all attempts, or null if no rule sets it. */
     default @Nullable Duration timeout(String method) {
         return null;
     }
 
-    /** The name of the load balancing policy, as in {@code rpc.client.load-balancing}; empty if no rule sets it. */
+    /**
+     * Returns the name of the load balancing policy, as in {@code rpc.client.load-balancing}, or empty if no rule sets
+     * it.
+     */
     default String loadBalancing() {
         return "";
     }

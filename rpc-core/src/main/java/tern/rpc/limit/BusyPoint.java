@@ -4,18 +4,17 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Limit.Window;
 
 /**
- * Finds the number of admitted calls that keeps a server busy. Any further calls would only wait. A tenant floods
- * the server if it sends most of the calls ({@link FairShares}); it then gets only this number of calls, because
+ * Finds the number of admitted calls that keeps a server busy. Additional calls would only wait. A tenant floods the
+ * server if it sends most of the calls ({@link FairShares}); it is then limited to this number of calls, because
  * otherwise the calls of other tenants would wait too. A window is one measurement period of the {@link Limiter}.
  *
- * <p>By Little's law, if x calls per second each take the time u without waiting, then x * u calls are in progress. A
- * quarter more keeps the server busy while calls change threads. The throughput x is measured. The usual time u was
- * learned before the tenant began to flood the server and may no longer be right. If u is too short, too few calls
- * are admitted, the throughput x
- * drops, and the product x * u drops further. If u is too long, calls wait for each other, and no shorter time is ever
- * measured. Therefore every eighth window tries another number of admitted calls: alternately twice as many and
- * half as many.
- * If calls have become slower, the next window tries twice as many at once:
+ * <p>By Little's law, x * u calls are in progress if x calls end per second and each takes the time u without waiting.
+ * A quarter more than x * u keeps the server busy while calls change threads. The throughput x is measured. The usual
+ * time u was learned before the tenant began to flood the server and may no longer be right. If u is too short, too few
+ * calls are admitted, the throughput x drops, and the product x * u drops further. If u is too long, calls wait for
+ * each other, and no shorter time is ever measured. Every eighth window therefore tries another number of admitted
+ * calls, alternately twice and half the current number. If calls have become slower, the next window tries twice as
+ * many at once:
  * <ul>
  * <li>If twice as many calls raise the throughput by at least 40 %, too few calls were admitted. Their mean time
  * becomes the usual time, and the number is doubled again.
@@ -31,9 +30,9 @@ final class BusyPoint {
     private static final double STEP = 2;
 
     /**
-     * The throughput has improved if doubling the admitted calls raises it by this factor. The factor is about
-     * halfway between no gain and twice
-     * the throughput. Its distance from both exceeds the measurement error of a window with a hundred calls.
+     * The throughput has improved if doubling the admitted calls raises it by this factor. The factor is about halfway
+     * between 1 (no gain) and 2 (twice the throughput). Its distance from both values exceeds the measurement error of
+     * a window with a hundred calls.
      */
     private static final double MORE_IS_DONE = 1.4;
 
@@ -57,17 +56,17 @@ final class BusyPoint {
     private final int least;
     private double calls;
     private Step step = Step.NONE; // the change to the call count that the current window tries
-    private @Nullable Window before; // the measurements before the current step; null if there is no step
+    private @Nullable Window before; // the measurements before the current step, or null if there is no step
     private Step last = Step.FEWER; // the last change to the call count that was tried
     private int held; // number of consecutive windows without a step
-    private double heldNanos; // mean call duration in the first of these windows without a step; 0 if unknown
+    private double heldNanos; // mean call duration in the first of these windows without a step, or 0 if unknown
 
     /** @param least the smallest number of calls to admit */
     BusyPoint(int least) {
         this.least = least;
     }
 
-    /** The number of calls that keeps the server busy; 0 if it is unknown. */
+    /** Returns the number of calls that keeps the server busy, or 0 if it is unknown. */
     int calls() {
         return (int) Math.ceil(calls);
     }
@@ -75,7 +74,7 @@ final class BusyPoint {
     /**
      * Computes {@link #calls} from a window in which no tenant flooded the server.
      *
-     * @param usualNanos the usual duration of a call that does not wait for other calls; 0 if unknown
+     * @param usualNanos the usual duration of a call that does not wait for other calls, or 0 if unknown
      */
     void seenUnflooded(Window seen, double usualNanos) {
         step = Step.NONE;

@@ -10,9 +10,9 @@ import tern.rpc.NanoClock;
  * only calls that find few free permits.
  *
  * <p>A tenant floods the server if it sent more than two thirds of these calls in one measurement window of the
- * limiter. The calls of a flooding tenant must
- * wait, unless it holds less than a sixteenth of all permits in use. The calls of all other tenants are admitted, even
- * beyond the limit. A majority vote in constant space finds the flooding tenant (R. Boyer, J Moore, 1981).
+ * limiter. The calls of a flooding tenant must wait, unless it holds less than a sixteenth of all permits in use. The
+ * calls of all other tenants are admitted, even beyond the limit. A majority vote in constant space finds the flooding
+ * tenant (R. Boyer, J Moore, 1981).
  *
  * <p>If no tenant floods, the tenant that holds the most permits must wait. Some permits are reserved for tenants with
  * fewer calls as long as such tenants send calls. Their calls are admitted even beyond the limit while another tenant
@@ -20,8 +20,8 @@ import tern.rpc.NanoClock;
  * each, no call is admitted beyond the limit. The largest tenant is found without sorting: a tenant that holds more
  * permits than the largest known tenant replaces it.
  *
- * <p>If there is only one tenant, no permit is reserved. Thread-safe. Because of a race, a single call may be admitted
- * or refused wrongly.
+ * <p>If there is only one tenant, no permit is reserved. Thread-safe. A race may cause a single call to be admitted or
+ * refused wrongly.
  */
 final class FairShares {
 
@@ -29,8 +29,8 @@ final class FairShares {
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A tenant floods if its votes exceed the votes against it by more than the number of calls divided by this
-     * number. With the value 3, this means that it sent more than two thirds of the calls.
+     * A tenant floods if its votes exceed the votes against it by more than the number of calls divided by this number.
+     * The value 3 corresponds to more than two thirds of the calls.
      */
     private static final int CALLS_FOR_A_VOTE = 3;
 
@@ -86,7 +86,7 @@ final class FairShares {
     }
 
     /**
-     * Whether a call that finds few free permits must be refused in favour of other tenants.
+     * Returns whether a call that finds few free permits must be refused in favour of other tenants.
      *
      * @param inside the number of admitted calls of all tenants
      */
@@ -120,24 +120,24 @@ final class FairShares {
     }
 
     /**
-     * Whether other tenants send calls. If the other tenants have stopped, the tenant itself may be recorded in
-     * {@code other}.
+     * Returns whether other tenants send calls. After the other tenants have stopped, {@code other} may contain the
+     * tenant itself.
      */
     private boolean othersWantIn(Share asking, long now) {
         return asking != other && now - othersUntil < 0;
     }
 
     /**
-     * Whether the tenant has few admitted calls. Counting arrivals would not be enough: a tenant with many fast calls
-     * sends the most calls, but a few slow calls of another tenant may occupy all permits for a long time.
+     * Returns whether the tenant has few admitted calls. Counting arrivals would not be enough: a tenant with many fast
+     * calls sends the most calls, but a few slow calls of another tenant may occupy all permits for a long time.
      */
     private static boolean holdsLittle(Share share, int inside) {
         return (long) share.held() * MUCH < inside;
     }
 
     /**
-     * Whether another tenant floods the server, or would have more than twice as many admitted calls even if this
-     * tenant had one more.
+     * Returns whether another tenant floods the server, or would have more than twice as many admitted calls even if
+     * this tenant had one more.
      *
      * @param inside the number of admitted calls of all tenants
      */

@@ -50,18 +50,18 @@ import org.jspecify.annotations.Nullable;
 public final class GradientLimit implements Limit {
 
     /**
-     * The acceptable duration of calls at the limit, as a multiple of the usual time. With the value 2, a call may
-     * wait for the same time that its processing takes.
+     * The acceptable duration of calls at the limit, as a multiple of the usual time. With the value 2, a call may wait
+     * for as long as its processing takes.
      */
     private static final double TOLERANCE = 2;
 
     /**
-     * The additional time that calls may always take. Hundreds of concurrent fast calls are no overload while each is
-     * served within milliseconds. The value is half of the longest wait in the queue.
+     * The additional time that calls may always take. Hundreds of concurrent fast calls do not overload the server
+     * while each of them is served within milliseconds. The value is half of the longest wait in the queue.
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** Below this gradient, more calls raise the throughput. */
+    /** The gradient below which additional calls raise the throughput. */
     private static final double DEPENDENT = 0.5;
 
     /**
@@ -101,7 +101,7 @@ public final class GradientLimit implements Limit {
     private static final double CHANGED = 1.5;
 
     /**
-     * The number of calls at which a flooding tenant is limited is at least the lowest limit divided by this number.
+     * The minimum number of calls to admit while a tenant floods the server is the lowest limit divided by this number.
      */
     private static final int MIN_ENOUGH = 4;
 
@@ -126,10 +126,10 @@ public final class GradientLimit implements Limit {
     private double limit;
     private double usualNanos; // 0 if unknown
     private @Nullable Trial trial;
-    private boolean dependent; // whether the last step down showed that calls wait for each other
+    private boolean dependent; // true if the last step down showed that calls wait for each other
     private int independent; // number of consecutive trials that showed independent calls
     private int held; // number of windows for which the limit has been held constant
-    private double heldNanos; // mean call duration in the first window with the constant limit; 0 if unknown
+    private double heldNanos; // mean call duration in the first window with the constant limit, or 0 if unknown
 
     /**
      * @param least the lowest limit; calls are never refused below this number
@@ -156,7 +156,7 @@ public final class GradientLimit implements Limit {
         return "adaptive, " + least + " to " + most;
     }
 
-    /** The usual time of a call in nanoseconds; 0 if it is unknown. */
+    /** Returns the usual time of a call in nanoseconds, or 0 if it is unknown. */
     double usualNanos() {
         return usualNanos;
     }

@@ -6,7 +6,7 @@ package tern.rpc.limit;
  */
 public interface Limit {
 
-    /** The limit before the first measurement, 1 or more. */
+    /** Returns the limit before the first measurement, 1 or more. */
     int first();
 
     /**
@@ -17,8 +17,8 @@ public interface Limit {
     int next(Window seen);
 
     /**
-     * The number of calls that keeps the server busy; the limit if this number is unknown. A flooding tenant gets at
-     * most this number of permits while other tenants send calls.
+     * Returns the number of calls that keeps the server busy; the limit if this number is unknown. A flooding tenant
+     * gets at most this number of permits while other tenants send calls.
      */
     int enough();
 
@@ -28,8 +28,8 @@ public interface Limit {
     /**
      * A measurement window: what the limiter measured while the limit was constant.
      *
-     * @param ended the number of calls that were admitted and ended in this window; 0 if calls were refused for a long
-     *     time and none ended
+     * @param ended the number of calls that were admitted and ended in this window, or 0 if calls were refused for a
+     *     long time and no call ended
      * @param meanNanos the mean time from the admission to the end of these calls, including the wait for a worker
      * @param perSecond the rate of all calls that ended, including those that were admitted before the window
      * @param inside the highest number of concurrent calls, at most the limit

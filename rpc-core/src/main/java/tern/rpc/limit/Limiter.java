@@ -11,18 +11,17 @@ import tern.rpc.NanoClock;
  * Admits a limited number of concurrent calls, and measures them for its {@link Limit}. Each admitted call holds a
  * permit until it leaves. Entering and leaving cost a few atomic operations each and allocate no memory.
  *
- * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an
- * immediate measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after
- * 1.5 s and twenty calls,
- * whichever comes first. It lasts at least as long as a call takes on average, because calls that came together leave
- * together.
+ * <p>A measurement window begins when most calls that entered under an earlier limit have left, because an immediate
+ * measurement would favour short calls. The window then ends after 100 ms and a hundred calls, or after 1.5 s and
+ * twenty calls, whichever comes first. It lasts at least as long as a call takes on average, because calls that came
+ * together leave together.
  *
  * <p>Calls queue if two conditions hold. First, the calls that found no free permit are at least a tenth of the calls
  * served. Second, they are at least ten times as many as the calls that found less than a quarter of the permits in
- * use. A burst on an idle server is therefore no queue. While calls queue, tenants that flood or hold the most permits
- * make room for others ({@link FairShares}). The calls of other tenants are admitted beyond the limit, up to twice the
- * limit. A flooding tenant gets the number of permits that keeps the server busy ({@link Limit#enough}), minus the
- * permits that other tenants hold.
+ * use. A burst on an idle server therefore does not count as a queue. While calls queue, tenants that flood or hold the
+ * most permits make room for others ({@link FairShares}). The calls of other tenants are admitted beyond the limit, up
+ * to twice the limit. A flooding tenant gets the number of permits that keeps the server busy ({@link Limit#enough}),
+ * minus the permits that other tenants hold.
  *
  * <p>Calls that continue without a thread keep their permits, but other calls need not wait for them.
  *
@@ -38,17 +37,17 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
-     * A window begins when at most one in this number of the calls admitted under an earlier limit is still running.
-     * These calls hardly influence the window.
+     * A window begins when at most one out of this many calls admitted under an earlier limit is still running. The
+     * remaining calls hardly influence the window.
      */
     private static final int MAX_HAVE_LEFT = 8;
 
-    /** Calls hang if none ends for this multiple of their mean duration, but at least for one second. */
+    /** Calls hang if no call ends for this multiple of their mean duration, and for at least one second. */
     private static final int HANGING = 8;
 
     private static final long MAX_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** While calls queue, one in this number of permits is reserved for tenants with few calls. */
+    /** While calls queue, one out of this many permits is reserved for tenants with few calls. */
     private static final int KEPT = 16;
 
     /**
@@ -69,7 +68,7 @@ public final class Limiter {
     private volatile int askedFrom;
     private volatile int beyond; // calls of tenants with few calls are admitted up to this total number of calls
     private volatile int sparseBelow;
-    private volatile boolean overloaded; // whether calls queued in the last window
+    private volatile boolean overloaded; // true if calls queued in the last window
 
     // The current window. Because of races between its end and leaving calls, a few calls may be miscounted.
     private final AtomicBoolean turning = new AtomicBoolean(); // true while a thread changes the limit or ends a phase
@@ -112,12 +111,12 @@ public final class Limiter {
         sparseBelow = Math.min(places, askedFrom) / 4;
     }
 
-    /** The number of calls that have entered and not left. */
+    /** Returns the number of calls that have entered and not left. */
     public int inside() {
         return inside.get();
     }
 
-    /** The current limit. */
+    /** Returns the current limit. */
     public int limit() {
         return current;
     }
@@ -130,8 +129,8 @@ public final class Limiter {
     /**
      * Admits or refuses a call. For every admitted call, {@link #leave} or {@link #leaveUnserved} must be called once.
      *
-     * @param share the share of the call's tenant; null if tenants do not matter
-     * @return the reason for the refusal; null if the call is admitted
+     * @param share the share of the call's tenant, or null if tenants do not matter
+     * @return the reason for the refusal, or null if the call is admitted
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {
         int met = inside.getAndIncrement();
@@ -233,7 +232,7 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // called first, so that no tenant seems to have more calls than all tenants together
+            share.left(); // runs first, so that no tenant seems to have more calls than all tenants together
         }
         inside.decrementAndGet();
     }

@@ -7,8 +7,7 @@ public enum Refusal {
     /** The number of admitted calls has reached the limit. */
     LIMIT("limit"),
     /**
-     * The limit is nearly reached, and the call's tenant, such as its connection, has more admitted calls than
-     * any other tenant.
+     * The limit is nearly reached, and the call's tenant, such as its connection, has the most admitted calls.
      */
     SHARE("share"),
     /** All workers are busy, and the queue is full. */

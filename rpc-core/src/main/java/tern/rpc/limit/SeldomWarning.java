@@ -37,7 +37,7 @@ public final class SeldomWarning {
 
     /**
      * @param message supplies the message; called only if the line is written
-     * @param cause the exception to log with its stack trace; null for none
+     * @param cause the exception to log with its stack trace; may be null
      * @return whether the line was written
      */
     public boolean warn(Supplier<String> message, @Nullable Throwable cause) {

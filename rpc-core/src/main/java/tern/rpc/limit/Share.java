@@ -32,34 +32,34 @@ public final class Share {
 
     /**
      * @param whole the larger tenant of which this tenant is a part, such as the address of a connection. It counts
-     *     the calls of all its parts. Null for none
+     *     the calls of all its parts. May be null
      */
     public Share(Object tenant, @Nullable Share whole) {
         this.tenant = tenant;
         this.whole = whole;
     }
 
-    /** The tenant's name. It is escaped, because it may come from a client's certificate. */
+    /** Returns the tenant's name. It is escaped, because it may come from a client's certificate. */
     public String tenant() {
         return PeerText.name(tenant.toString());
     }
 
-    /** Whether the tenant is a part of another tenant. For example, a connection is a part of its address. */
+    /** Returns whether the tenant is a part of another tenant. For example, a connection is a part of its address. */
     public boolean isPart() {
         return whole != null;
     }
 
-    /** The number of the tenant's admitted calls. */
+    /** Returns the number of the tenant's admitted calls. */
     public int held() {
         return held;
     }
 
-    /** The number of the tenant's admitted calls that have a worker or wait for one. */
+    /** Returns the number of the tenant's admitted calls that have a worker or wait for one. */
     public int working() {
         return held - elsewhere;
     }
 
-    /** The number of stream tasks that are running or waiting for a thread. */
+    /** Returns the number of stream tasks that are running or waiting for a thread. */
     public int streaming() {
         return streaming;
     }

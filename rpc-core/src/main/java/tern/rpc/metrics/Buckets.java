@@ -32,7 +32,7 @@ final class Buckets {
     }
 
     /**
-     * Returns the upper bound, in microseconds, of the bucket that contains the percentile; 0 if the histogram is
+     * Returns the upper bound, in microseconds, of the bucket that contains the percentile, or 0 if the histogram is
      * empty.
      */
     static long percentile(long[] counts, long total, double share, int bits) {

@@ -52,10 +52,10 @@ public final class CallMeters {
     }
 
     /**
-     * Counts a completed call. Streams are not compared with the latency target, because the application chooses
-     * how long they last.
+     * Counts a completed call. Streams are not compared with the latency target, because the application chooses how
+     * long they last.
      *
-     * @param failure the call's failure; null for a result
+     * @param failure the call's failure, or null for a result
      */
     public void ended(@Nullable Throwable failure, long nanos) {
         try {

@@ -18,11 +18,10 @@ import tern.rpc.PeerText;
 import tern.rpc.ServerContext;
 
 /**
- * The number of served calls by caller: by the principal that an authorizer returned, else by the certificate, else by
- * the IP address. Counts at most {@value #MAX_CALLERS} callers individually; all others share one count. When a new
- * caller exceeds this limit, callers that have made no call for ten minutes are removed. A call costs one lookup
- * and one counter, and allocates nothing.
- * Thread-safe.
+ * The number of served calls by caller: by the principal that an authorizer returned, otherwise by the certificate or,
+ * without a certificate, by the IP address. At most {@value #MAX_CALLERS} callers are counted individually. All others
+ * share one count. When a new caller exceeds this limit, callers that have made no call for ten minutes are removed. A
+ * call costs one lookup and one counter, and allocates nothing. Thread-safe.
  */
 public final class Callers {
 
@@ -147,7 +146,7 @@ public final class Callers {
     }
 
     /**
-     * The callers, those with the most calls first.
+     * Returns the callers, in descending order of their number of calls.
      *
      * @param now the current time on the clock that times the calls
      */

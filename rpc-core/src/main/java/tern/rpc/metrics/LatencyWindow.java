@@ -13,7 +13,7 @@ import tern.rpc.NanoClock;
  * The response times of the last minute, with one slot per second, and a summary of each second of the last 15 minutes.
  * Recording is lock-free and allocates memory once per second. Values are accurate to 3 %. Thread-safe.
  *
- * <p>The call that replaces a slot after a minute also stores the summary of the slot. No thread is needed, and the
+ * <p>The call that replaces a slot after a minute also stores the slot's summary, so no separate thread is needed. The
  * summaries take at most about 60 KB.
  */
 public final class LatencyWindow {
@@ -61,8 +61,8 @@ public final class LatencyWindow {
         }
 
         /**
-         * The summary of a past second. A call that is added to the slot after the summary was created is missing
-         * from it.
+         * Returns the summary of a past second. A call that is added to the slot after the summary was created is
+         * missing from it.
          */
         Point point() {
             Point known = point;
@@ -198,13 +198,13 @@ public final class LatencyWindow {
                 total == 0 ? 0 : (double) failed / total);
     }
 
-    /** The current second on the clock that times the calls, for comparison with {@link Point#second}. */
+    /** Returns the current second on the clock that times the calls, for comparison with {@link Point#second}. */
     public long second() {
         return TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime());
     }
 
     /**
-     * The points of the last 15 minutes since the start, oldest first. A point of the last minute covers one
+     * Returns the points of the last 15 minutes since the start, oldest first. A point of the last minute covers one
      * full second; an earlier point covers 10 s.
      */
     public List<Point> series() {

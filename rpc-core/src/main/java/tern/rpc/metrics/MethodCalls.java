@@ -66,12 +66,12 @@ public final class MethodCalls {
         retries.increment();
     }
 
-    /** The key of the service in the notation of {@link ServiceKey#toString()}. */
+    /** Returns the key of the service in the notation of {@link ServiceKey#toString()}. */
     public String service() {
         return service;
     }
 
-    /** The simple interface name, which is also the name of the service in properties. */
+    /** Returns the simple interface name, which is also the name of the service in properties. */
     public String simpleName() {
         return simpleName;
     }
@@ -80,18 +80,20 @@ public final class MethodCalls {
         return method;
     }
 
-    /** The timeout of a call, including all attempts; null if the caller sets it or if there is no timeout. */
+    /**
+     * Returns the timeout of a call, including all attempts, or null if the caller sets it or if there is no timeout.
+     */
     public @Nullable Duration timeout() {
         return timeout;
     }
 
-    /** The maximum number of attempts for a call that may have run although its attempts failed. */
+    /** Returns the maximum number of attempts for a call that may already have run. */
     public int attempts() {
         return attempts;
     }
 
     /**
-     * The calls of the last 60 to 70 s; null if there were none.
+     * Returns the calls of the last 60 to 70 s, or null if there were none.
      *
      * @param second the current second on the clock that times the calls
      */
@@ -142,22 +144,25 @@ public final class MethodCalls {
             return calls;
         }
 
-        /** The number of calls that failed because their deadline passed. */
+        /** Returns the number of calls that failed because their deadline passed. */
         public long timeouts() {
             return timeouts;
         }
 
-        /** The number of attempts other than the first attempt of each call. */
+        /** Returns the number of attempts other than the first attempt of each call. */
         public long retries() {
             return retries;
         }
 
-        /** The mean duration of a call; zero without calls. */
+        /** Returns the mean duration of a call, or zero if there were no calls. */
         public Duration mean() {
             return calls == 0 ? Duration.ZERO : Duration.ofNanos(nanos / calls);
         }
 
-        /** The 99th percentile of the durations of calls, at most an eighth too high; zero without calls. */
+        /**
+         * Returns the 99th percentile of the durations of calls, which is at most an eighth too high, or zero if there
+         * were no calls.
+         */
         public Duration p99() {
             long micros = Buckets.percentile(times, calls, 0.99, PRECISION_BITS);
             return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));

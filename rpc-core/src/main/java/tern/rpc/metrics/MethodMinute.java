@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The calls of one method in the last minute, in seven slots of 10 s. Recording is lock-free and allocates memory once
- * in 10 s. Percentiles are at most an eighth too high. Thread-safe.
+ * every 10 s. Percentiles are at most an eighth too high. Thread-safe.
  */
 final class MethodMinute {
 
@@ -81,7 +81,7 @@ final class MethodMinute {
         return known;
     }
 
-    /** Returns the sums over the last 60 to 70 s; null if there were no calls. */
+    /** Returns the sums over the last 60 to 70 s, or null if there were no calls. */
     LatencyWindow.@Nullable Point sum(long second) {
         AtomicReferenceArray<Slot> all = slots;
         if (all == null) {

@@ -45,7 +45,7 @@ public final class PhaseMeters {
      *
      * @param now the current time on the ledger's clock
      * @param tookNanos the time since the call was received
-     * @param failure the call's failure; null for a result
+     * @param failure the call's failure, or null for a result
      */
     public void ended(CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure) {
         ended(ledger, now);
@@ -90,7 +90,7 @@ public final class PhaseMeters {
         }
     }
 
-    /** The key of the service in the notation of {@link ServiceKey#toString()}. */
+    /** Returns the key of the service in the notation of {@link ServiceKey#toString()}. */
     public String service() {
         return service.toString();
     }
@@ -99,22 +99,22 @@ public final class PhaseMeters {
         return method.name();
     }
 
-    /** The number of completed calls. */
+    /** Returns the number of completed calls. */
     public long calls() {
         return calls.sum();
     }
 
-    /** The number of completed calls that spent time in the given phase or made operations of its kind. */
+    /** Returns the number of completed calls that spent time in the given phase or made operations of its kind. */
     public long callsWith(Phase phase) {
         return callsWith[phase.ordinal()].sum();
     }
 
-    /** The number of operations of the given kind in all calls; 0 for phases that are not operations. */
+    /** Returns the number of operations of the given kind in all calls, or 0 for phases that are not operations. */
     public long operations(Phase phase) {
         return operations[phase.ordinal()].sum();
     }
 
-    /** The total time that all calls spent in the given phase. */
+    /** Returns the total time that all calls spent in the given phase. */
     public double totalTime(Phase phase, TimeUnit unit) {
         return nanos[phase.ordinal()].sum() / (double) unit.toNanos(1);
     }

@@ -102,7 +102,8 @@ public enum RpcMeter {
     }
 
     /**
-     * The base unit, such as {@code bytes}; null for plain counts and for timers, whose unit the registry determines.
+     * Returns the base unit, such as {@code bytes}, or null for plain counts and for timers, whose unit the registry
+     * determines.
      */
     public @Nullable String unit() {
         return unit;

@@ -78,7 +78,7 @@ public final class RpcMeters {
     /**
      * Sets the observer of served calls that have a ledger.
      *
-     * @param told the observer; null for none
+     * @param told the observer; may be null
      */
     public void observe(@Nullable CallObserver told) {
         observer = told;
@@ -99,7 +99,7 @@ public final class RpcMeters {
         return client.report();
     }
 
-    /** The calls served in the last 15 minutes. */
+    /** Returns the calls served in the last 15 minutes. */
     public LatencyWindow servedWindow() {
         return server;
     }
@@ -109,9 +109,9 @@ public final class RpcMeters {
     }
 
     /**
-     * The number of served calls that failed since the start, by the name of their status code; {@code EXCEPTION}
-     * for exceptions without a status code.
-     * Exceptions that the method declares and calls that were refused before their method was known are not counted.
+     * Returns the number of served calls that failed since the start, by the name of their status code; {@code
+     * EXCEPTION} for exceptions without a status code. Exceptions that the method declares and calls that were refused
+     * before their method was known are not counted.
      */
     public Map<String, Long> failures() {
         Map<String, Long> counts = new LinkedHashMap<>();
@@ -146,8 +146,8 @@ public final class RpcMeters {
      * Returns the meters of a method on the client.
      *
      * @param service the reference's service
-     * @param timeout the timeout of a call, including all attempts; null for none
-     * @param attempts the maximum number of attempts for a call that may have run although its attempts failed
+     * @param timeout the timeout of a call, including all attempts; may be null
+     * @param attempts the maximum number of attempts for a call that may already have run
      */
     public CallMeters client(
             ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
@@ -158,12 +158,12 @@ public final class RpcMeters {
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, calls);
     }
 
-    /** The counts of all methods that were served so far. */
+    /** Returns the counts of all methods that were served so far. */
     public List<MethodCalls> servedMethods() {
         return List.copyOf(servedMethods.values());
     }
 
-    /** The counts of the methods of all references. */
+    /** Returns the counts of the methods of all references. */
     public List<MethodCalls> calledMethods() {
         return List.copyOf(calledMethods.values());
     }
@@ -173,7 +173,7 @@ public final class RpcMeters {
         return phases.computeIfAbsent(methodTags(service, method), tags -> new PhaseMeters(this, service, method));
     }
 
-    /** The totals of all methods that have been served so far, one object for each method. */
+    /** Returns the totals of all methods that have been served so far, one object for each method. */
     public List<PhaseMeters> phases() {
         return List.copyOf(phases.values());
     }
@@ -226,8 +226,8 @@ public final class RpcMeters {
     }
 
     /**
-     * Returns the timer for waits in the queue; null if the meter registry throws an exception. Calls are then served
-     * without this timer.
+     * Returns the timer for waits in the queue, or null if the meter registry throws an exception. Calls are then
+     * served without this timer.
      */
     private @Nullable Timer queueTimer(ServiceKey service, MethodDescriptor method) {
         try {

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  */
 public interface RpcReportPart {
 
-    /** The last element of the report's path, such as {@code diagnosis}. */
+    /** Returns the last element of the report's path, such as {@code diagnosis}. */
     String name();
 
-    /** The current report, which is converted to JSON. */
+    /** Returns the current report, which is converted to JSON. */
     Object report();
 
-    /** The report as plain text; null if the part has no text. */
+    /** Returns the report as plain text, or null if the part has no text. */
     default @Nullable String text() {
         return null;
     }
@@ -22,7 +22,7 @@ public interface RpcReportPart {
     /**
      * Runs the action of this part in response to a POST request. Must not block.
      *
-     * @return whether the action was started; null if the part has no action
+     * @return whether the action was started, or null if the part has no action
      */
     default @Nullable Boolean act() {
         return null;

@@ -48,7 +48,7 @@ public final class SlowCallRing {
      * @param code the name of the status code; {@code OK} for a result, {@code EXCEPTION} for another exception
      * @param phases the phases in which the call spent time, in the order of {@link Phase}
      * @param operations the call's operations that were recorded with a name
-     * @param trace the call's trace id; empty if the request has none
+     * @param trace the call's trace id, or empty if the request has none
      * @param caller the name of the caller, see {@link Callers}
      */
     public record SlowCall(
@@ -66,11 +66,11 @@ public final class SlowCallRing {
     /**
      * The time that a call spent in one phase.
      *
-     * @param count the number of operations; 0 for phases that are not operations
+     * @param count the number of operations, or 0 for phases that are not operations
      */
     public record PhaseTime(Phase phase, long nanos, int count) {
 
-        /** The phases in which the call spent time. */
+        /** Returns the phases in which the call spent time. */
         public static List<PhaseTime> of(CallLedger ledger, long now) {
             List<PhaseTime> times = new ArrayList<>();
             for (Phase phase : Phase.values()) {
@@ -88,7 +88,7 @@ public final class SlowCallRing {
      * Keeps the call if it missed the latency target.
      *
      * @param now the current time on the clock that times the calls
-     * @param failure the failure; null for a result
+     * @param failure the failure, or null for a result
      */
     public void ended(ServerContext call, long tookNanos, long now, @Nullable Throwable failure) {
         if (tookNanos <= targetNanos || !isFree(TimeUnit.NANOSECONDS.toSeconds(now))) {
@@ -120,7 +120,7 @@ public final class SlowCallRing {
         return ofSecond.get() < MAX_PER_SECOND && ofSecond.getAndIncrement() < MAX_PER_SECOND;
     }
 
-    /** Returns the trace id from the W3C or B3 headers; empty if there is none. */
+    /** Returns the trace id from the W3C or B3 headers, or empty if there is none. */
     private static String trace(Metadata headers) {
         String w3c = headers.get("traceparent");
         if (w3c != null) {
@@ -135,12 +135,12 @@ public final class SlowCallRing {
         return many == null ? "" : bounded(many);
     }
 
-    /** Returns the id; empty if it is too long or contains characters that are not allowed in trace ids. */
+    /** Returns the id, or empty if it is too long or contains characters that are not allowed in trace ids. */
     private static String bounded(String id) {
         return id.length() <= MAX_TRACE && id.chars().allMatch(c -> Character.digit(c, 16) >= 0) ? id : "";
     }
 
-    /** The calls, newest first. */
+    /** Returns the calls, newest first. */
     public List<SlowCall> newestFirst() {
         List<SlowCall> calls = new ArrayList<>();
         long last = added.get();

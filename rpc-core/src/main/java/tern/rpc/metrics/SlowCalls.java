@@ -21,7 +21,9 @@ public final class SlowCalls {
     private static final Logger LOG = LoggerFactory.getLogger(SlowCalls.class);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** A phase is omitted if it takes less than the call's time divided by this number and contains few operations. */
+    /**
+     * A phase with few operations is omitted if its share of the call's time is less than one divided by this number.
+     */
     private static final int SMALL_PART = 100;
 
     private static final int MANY = 10;

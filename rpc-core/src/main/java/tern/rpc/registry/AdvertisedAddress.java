@@ -10,10 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.settings.InvalidPropertyException;
 
 /**
- * The address that a provider publishes. The first of these addresses that exists is used: the configured host; an
- * address of this
- * machine in the configured network; the single address on which the server listens; the source address of the route
- * to the registry.
+ * The address that a provider publishes. The address is the first available one of the following: the configured host,
+ * an address of this machine in the configured network, the single address on which the server listens, and the source
+ * address of the route to the registry.
  *
  * @param reason where the host comes from, for the log
  */
@@ -24,9 +23,9 @@ public record AdvertisedAddress(String host, int port, String reason) {
     /**
      * The configuration from which the address is chosen.
      *
-     * @param host a host name or an IP address; null for none
-     * @param port the port; 0 for the port on which the server listens
-     * @param network a network such as {@code 10.1.0.0/16}, or the name of a network interface; null for none
+     * @param host a host name or an IP address; may be null
+     * @param port the port, or 0 for the port on which the server listens
+     * @param network a network such as {@code 10.1.0.0/16}, or the name of a network interface; may be null
      */
     public record Wish(
             @Nullable String host, int port, @Nullable String network) {
@@ -52,7 +51,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
         /** Returns the addresses of all network interfaces that are up. */
         List<CardAddress> addresses() throws IOException;
 
-        /** Whether a connection to the given address can be opened. Blocks for at most one second. */
+        /** Returns whether a connection to the given address can be opened. Blocks for at most one second. */
         boolean connectsTo(String host, int port);
     }
 
@@ -68,8 +67,8 @@ public record AdvertisedAddress(String host, int port, String reason) {
     /**
      * Chooses the address that the provider publishes.
      *
-     * @param bound the address on which the server listens; null for all addresses
-     * @param remote an address of the registry; null for a registry without a network
+     * @param bound the address on which the server listens, or null for all addresses
+     * @param remote an address of the registry, or null for a registry without a network
      * @throws IllegalArgumentException if no address matches the configuration, or if consumers of the registry could
      *     not reach the address. The message names the property to set
      */
@@ -156,7 +155,7 @@ public record AdvertisedAddress(String host, int port, String reason) {
     /**
      * Tries to connect to the address, so that a wrong address is noticed before consumers use it.
      *
-     * @return a warning with the address, where it comes from, and the property to change; empty if the connection
+     * @return a warning with the address, where it comes from, and the property to change, or empty if the connection
      *     succeeded
      */
     public String check(Machine machine) {

@@ -11,8 +11,8 @@ import java.util.Objects;
  * The last readable content of a file, and the reason why its current content cannot be read.
  *
  * @param text the text of the last readable content
- * @param heard whether the file was ever readable
- * @param problem the reason; empty if the content is current
+ * @param heard whether the file has ever been readable
+ * @param problem the reason, or empty if the content is current
  */
 record FileState(String text, ProviderFile content, boolean heard, String problem) {
 

@@ -10,7 +10,7 @@ import tern.rpc.settings.InvalidPropertyException;
 /**
  * A network from a property: an address with the length of its prefix, or the name of a network interface.
  *
- * @param prefix the network's address; null if the property names a network interface
+ * @param prefix the network's address, or null if the property names a network interface
  */
 record Network(@Nullable InetAddress prefix, int length, String card) {
 

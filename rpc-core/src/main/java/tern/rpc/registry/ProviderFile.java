@@ -38,7 +38,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
     /**
      * One provider of a service.
      *
-     * @param protocol the protocol for which the entry applies; empty if the entry applies for every protocol
+     * @param protocol the protocol for which the entry applies, or empty if the entry applies for every protocol
      */
     record Provider(String protocol, Instance instance) {}
 
@@ -172,7 +172,7 @@ record ProviderFile(Map<String, List<Provider>> services) {
         return new ProviderFile(changed);
     }
 
-    /** Whether this content contains exactly the services of a registration for its address. */
+    /** Returns whether this content contains exactly the services of a registration for its address. */
     boolean has(Registration registration) {
         return with(registration).equals(this);
     }

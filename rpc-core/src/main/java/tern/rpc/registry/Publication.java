@@ -8,10 +8,12 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface Publication {
 
-    /** Returns a future that completes when every entry has been read back from the registry for the first time. */
+    /** Returns a future that completes when all entries have been read back from the registry for the first time. */
     CompletableFuture<Void> seen();
 
-    /** The reason why at least one entry is not published at the moment; empty if all entries are published. */
+    /**
+     * Returns the reason why at least one entry is not published at the moment, or empty if all entries are published.
+     */
     String problem();
 
     /**

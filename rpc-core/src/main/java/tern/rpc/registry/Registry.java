@@ -13,7 +13,7 @@ public interface Registry extends AutoCloseable {
     /** Opens registries of one or more kinds. */
     interface Factory {
 
-        /** Whether this factory opens registries whose addresses have this scheme. */
+        /** Returns whether this factory opens registries whose addresses have this scheme. */
         boolean accepts(String scheme);
 
         /** @throws IllegalArgumentException if a part of the address is wrong or missing */
@@ -23,8 +23,8 @@ public interface Registry extends AutoCloseable {
     RegistryUrl url();
 
     /**
-     * An address of the registry, with which this process finds its route to the registry; null for a registry
-     * without a network, such as a file.
+     * Returns an address of the registry, by which this process finds its route to the registry, or null for a registry
+     * that needs no network, such as a file.
      */
     @Nullable
     InetSocketAddress remoteAddress();

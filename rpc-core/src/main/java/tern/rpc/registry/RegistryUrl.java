@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  * {@code file:///etc/providers.json}. Its {@link #toString} never returns the credentials.
  *
  * @param scheme the kind of registry, in lower case
- * @param user the user name; empty for none
- * @param password the password; empty for none
- * @param hosts {@code host:port} of each server; empty for a file
- * @param path the part after the hosts, including the slash; empty for none
+ * @param user the user name; may be empty
+ * @param password the password; may be empty
+ * @param hosts {@code host:port} of each server, or empty for a file
+ * @param path the part after the hosts, including the slash; may be empty
  * @param parameters the decoded parameters
  */
 public record RegistryUrl(

@@ -28,7 +28,7 @@ import tern.rpc.endpoint.Instance;
 
 /**
  * Keeps the last good list of another source in a file. It reports this list until the other source reports one, so an
- * application can start without its registry. Only the owner of the file can read it. The file contains no secrets.
+ * application can start without its registry. Only the file's owner can read the file, which contains no secrets.
  */
 public final class RememberedSource implements EndpointSource {
 

@@ -7,7 +7,7 @@ import tern.rpc.ServiceKey;
  * A consumer's subscription to the providers of a service.
  *
  * @param protocol the consumer's protocol, such as {@code dubbo}
- * @param providedBy the applications that offer the service; empty to look them up in the registry
+ * @param providedBy the applications that offer the service, or empty to look them up in the registry
  */
 public record Subscription(ServiceKey service, String protocol, List<String> providedBy, Level level) {
 

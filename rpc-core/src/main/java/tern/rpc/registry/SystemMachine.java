@@ -30,7 +30,7 @@ public final class SystemMachine implements Machine {
         }
     }
 
-    /** The addresses: IPv4 before IPv6, and loopback addresses last. */
+    /** Returns the addresses: IPv4 before IPv6, and loopback addresses last. */
     @Override
     public List<CardAddress> addresses() throws IOException {
         List<CardAddress> found = new ArrayList<>();

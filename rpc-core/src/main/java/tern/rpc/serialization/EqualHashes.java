@@ -25,7 +25,7 @@ public final class EqualHashes {
      */
     private static final Object MIXED = new Object();
 
-    /** A container with fewer keys than this is not counted. */
+    /** The minimum number of keys in a container whose keys are counted. */
     private static final int FEW = 64;
 
     private static final int KEYS_PER_PLACE = 16;
@@ -72,7 +72,7 @@ public final class EqualHashes {
     /**
      * Counts a key before it is added to a container, unless all keys have one class and a hash table can order them.
      *
-     * @param state the result of the previous call for this container; null for the first call
+     * @param state the result of the previous call for this container, or null for the first call
      * @param keys the keys in the container so far
      * @param bounded whether another limit applies to keys of this class
      * @param limit the maximum number of keys with equal hashes
@@ -101,15 +101,16 @@ public final class EqualHashes {
     }
 
     /**
-     * Whether a hash table can order instances of a class. {@code HashMap} and {@code ConcurrentHashMap} use the same
-     * rule.
+     * Returns whether a hash table can order instances of a class. {@code HashMap} and {@code ConcurrentHashMap} use
+     * the same rule.
      */
     public static boolean isOrdered(Class<?> type) {
         return type == String.class || ORDERED.get(type);
     }
 
     /**
-     * Whether the key is null, which can occur only once, or an enum constant, whose hash the sender cannot choose.
+     * Returns whether the key is null, which can occur only once, or an enum constant, whose hash the sender cannot
+     * choose.
      */
     private static boolean isHarmless(@Nullable Object key) {
         return key == null || key instanceof Enum;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public interface JsonMethod {
 
     /**
-     * The warnings to log at startup, one sentence each: unknown parameter names, and types that JSON does not
+     * Returns the warnings to log at startup, one sentence each: unknown parameter names, and types that JSON does not
      * support.
      */
     List<String> warnings();
@@ -36,8 +36,8 @@ public interface JsonMethod {
 
     /**
      * Decodes the arguments from query parameters or form fields, by name. Several values with the same name become a
-     * list. A bean or a map is JSON text under the name of its parameter; if there is none, it consists of all query
-     * parameters that are not names of arguments. Missing arguments are null.
+     * list. A bean or a map is passed as JSON text under the name of its parameter. Without such a text, it consists of
+     * all query parameters that are not names of arguments. Missing arguments are null.
      *
      * @param parameters the decoded parameters, each with its values in order
      */

@@ -25,7 +25,7 @@ final class LargeMessages {
 
     private LargeMessages() {}
 
-    /** The number of available permits, for tests. */
+    /** Returns the number of available permits, for tests. */
     static int free() {
         return TURNS.availablePermits();
     }

@@ -13,13 +13,13 @@ public enum MessageKind {
         this.property = property;
     }
 
-    /** The property that limits the size of messages of this kind. */
+    /** Returns the property that limits the size of messages of this kind. */
     public String property() {
         return property;
     }
 
     /**
-     * Returns the end of an error message about a limit, such as {@code "; set by rpc.limits.max-request"}; empty if
+     * Returns the end of an error message about a limit, such as {@code "; set by rpc.limits.max-request"}, or empty if
      * the kind is null.
      */
     static String setBy(@Nullable MessageKind kind) {

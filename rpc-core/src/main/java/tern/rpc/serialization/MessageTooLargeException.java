@@ -10,7 +10,7 @@ public final class MessageTooLargeException extends SerializationException {
     /**
      * @param limitBytes the message size limit
      * @param neededBytes a lower bound on the message size
-     * @param kind the kind of message whose property sets the limit; null if no property sets it
+     * @param kind the kind of message whose property sets the limit, or null if no property sets it
      */
     public MessageTooLargeException(int limitBytes, long neededBytes, @Nullable MessageKind kind) {
         super("message longer than " + limitBytes + " bytes (it has " + neededBytes + " or more"

@@ -6,9 +6,9 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 
 /**
- * Decodes one message, value by value, from a part of an array. Not thread-safe. A reader can be reused with another
- * {@link #start}. Every method throws {@link SerializationException} if the bytes do not contain the requested value.
- * After an exception, the reader must be started again or dropped.
+ * Decodes one message, value by value, from a part of an array. Not thread-safe. A reader can be reused by calling
+ * {@link #start} again. Every method throws {@link SerializationException} if the bytes do not contain the requested
+ * value. After an exception, the reader must be started again or dropped.
  */
 public interface ObjectReader {
 
@@ -59,6 +59,6 @@ public interface ObjectReader {
      */
     void readMetadata(Metadata into);
 
-    /** The number of remaining bytes of the message. */
+    /** Returns the number of remaining bytes of the message. */
     int remaining();
 }

@@ -3,9 +3,9 @@ package tern.rpc.serialization;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes one message, value by value, into an {@link OutputBuffer}. Not thread-safe. A writer can be reused with
- * another {@link #start}. Methods throw {@link SerializationException} if a value cannot be encoded or the buffer's
- * limit is reached. The message is then invalid, and the writer must be started again or dropped.
+ * Encodes one message, value by value, into an {@link OutputBuffer}. Not thread-safe. A writer can be reused by calling
+ * {@link #start} again. Methods throw {@link SerializationException} if a value cannot be encoded or the buffer's limit
+ * is reached. The message is then invalid, and the writer must be started again or dropped.
  */
 public interface ObjectWriter {
 
@@ -21,7 +21,7 @@ public interface ObjectWriter {
     /**
      * Encodes an exception with its message, causes, suppressed exceptions and own fields.
      *
-     * @param frames the number of stack frames of each exception; 0 for none
+     * @param frames the number of stack frames of each exception, or 0 for none
      */
     void writeThrowable(Throwable value, int frames);
 

@@ -82,7 +82,7 @@ public final class OutputBuffer {
         return start;
     }
 
-    /** Whether this number of bytes can be claimed without growing the array or exceeding the limit. */
+    /** Returns whether this number of bytes can be claimed without growing the array or exceeding the limit. */
     public boolean hasRoom(int bytes) {
         return bytes <= bound - position;
     }
@@ -97,22 +97,22 @@ public final class OutputBuffer {
         array[start] = (byte) value;
     }
 
-    /** The buffer's current array. The next {@link #claim} may replace it. */
+    /** Returns the buffer's current array. The next {@link #claim} may replace it. */
     public byte[] array() {
         return array;
     }
 
-    /** The maximum number of bytes. */
+    /** Returns the maximum number of bytes. */
     public int limit() {
         return limit;
     }
 
-    /** The property that sets the limit, as a text for error messages; empty if no property sets it. */
+    /** Returns the property that sets the limit, as a text for error messages, or empty if no property sets it. */
     public String setBy() {
         return MessageKind.setBy(kind);
     }
 
-    /** The number of bytes written to the buffer. */
+    /** Returns the number of bytes written to the buffer. */
     public int position() {
         return position;
     }

@@ -53,8 +53,8 @@ public final class ProtoReader {
     }
 
     /**
-     * Whether the current field has this field number and wire type. A field with another wire type is treated as
-     * unknown.
+     * Returns whether the current field has this field number and wire type. A field with another wire type is treated
+     * as unknown.
      */
     public boolean is(int number, int form) {
         return field == number && wireType == form;
@@ -85,7 +85,7 @@ public final class ProtoReader {
         return (int) length;
     }
 
-    /** The index of the next byte to decode. */
+    /** Returns the index of the next byte to decode. */
     public int position() {
         return position;
     }

@@ -5,7 +5,7 @@ import tern.rpc.ServiceDescriptor;
 /** A serialization format. It is thread-safe, but its readers and writers are not. */
 public interface Serializer {
 
-    /** The name of the format on the wire, such as {@code hessian2}. */
+    /** Returns the name of the format on the wire, such as {@code hessian2}. */
     String name();
 
     /**

@@ -36,7 +36,7 @@ final class CallGate {
         this.failing = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** Whether every call is admitted: there is no token and no authorizer. */
+    /** Returns whether every call is admitted, because there are neither tokens nor authorizers. */
     boolean isOpen() {
         return tokens.isEmpty() && authorizers.isEmpty();
     }
@@ -49,7 +49,7 @@ final class CallGate {
         return tokens;
     }
 
-    /** The number of calls that tokens and authorizers have refused since the start. */
+    /** Returns the number of calls that tokens and authorizers have refused since the start. */
     long refused() {
         return tokens.refused() + refused.sum();
     }
@@ -58,7 +58,7 @@ final class CallGate {
      * Admits or refuses a call. Runs on a worker thread.
      *
      * @param progress records which authorizer is running
-     * @return the caller; null if the caller is unknown
+     * @return the caller, or null if the caller is unknown
      * @throws RpcException if the call is refused
      */
     @Nullable

@@ -48,7 +48,7 @@ final class CallLedgers {
         return kept ? running.add(call) : RunningCalls.NOWHERE;
     }
 
-    /** Removes a call from the table of running calls, because it was answered and its worker has finished. */
+    /** Removes a call from the table of running calls after it was answered and its worker has finished. */
     void stopped(int place, ServedCall call) {
         running.remove(place, call);
     }

@@ -291,8 +291,8 @@ final class Dispatcher implements CallHandler {
     }
 
     /**
-     * Whether calls wait because all threads are busy. If calls waited although this is false, the process was
-     * probably paused.
+     * Returns whether calls wait because all threads are busy. If calls waited although a thread was idle, the process
+     * was probably paused.
      *
      * @param forSpare true for the spare threads, false for the regular ones
      */

@@ -19,7 +19,7 @@ final class ExceptionPolicy {
 
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
-    /** The exception of Bean Validation. It contains the validated object, therefore callers get only its message. */
+    /** The exception of Bean Validation. It contains the validated object, so callers get only its message. */
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
     /**
@@ -29,7 +29,7 @@ final class ExceptionPolicy {
 
     private ExceptionPolicy() {}
 
-    /** Whether Bean Validation reported a violation in an argument or a result. */
+    /** Returns whether Bean Validation reported a violation in an argument or a result. */
     static boolean isViolation(Throwable cause) {
         return cause.getClass().getName().equals(CONSTRAINT_VIOLATION);
     }
@@ -69,7 +69,7 @@ final class ExceptionPolicy {
     }
 
     /**
-     * Whether the failure is sent with its type. An {@link Error} is not sent, because it concerns the server's
+     * Returns whether the failure is sent with its type. An {@link Error} is not sent, because it concerns the server's
      * process and not the caller's.
      */
     static boolean travels(MethodDescriptor method, Throwable failure) {

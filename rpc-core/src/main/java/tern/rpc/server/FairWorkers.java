@@ -22,7 +22,7 @@ import tern.rpc.limit.Share;
  * the threads that it returns. This state ends when, for one second, no call has waited until its deadline or no
  * call has needed a spare thread.
  *
- * <p>Thread-safe. Because of a race, a single call may be accepted or refused wrongly. While threads are idle, a call
+ * <p>Thread-safe. A race may cause a single call to be accepted or refused wrongly. While threads are idle, a call
  * costs two reads.
  */
 final class FairWorkers {
@@ -84,8 +84,8 @@ final class FairWorkers {
     /**
      * Passes a call to a worker.
      *
-     * @param share the share of the call's tenant, which already includes the call; null if tenants do not matter
-     * @return the reason for the refusal; null if a worker will run the call
+     * @param share the share of the call's tenant, which already includes the call, or null if tenants do not matter
+     * @return the reason for the refusal, or null if a worker will run the call
      */
     @Nullable
     Refusal offer(ServedCall call, @Nullable Share share) {
@@ -126,7 +126,7 @@ final class FairWorkers {
     }
 
     /**
-     * Whether a tenant may use one more spare thread.
+     * Returns whether a tenant may use one more spare thread.
      *
      * @param held the number of regular and spare threads that the tenant holds, including the requested one
      */
@@ -163,19 +163,19 @@ final class FairWorkers {
         return is;
     }
 
-    /** The number of running calls on regular and spare threads. */
+    /** Returns the number of running calls on regular and spare threads. */
     int active() {
         return spare == null ? workers.active() : workers.active() + spare.active();
     }
 
-    /** The number of regular threads. */
+    /** Returns the number of regular threads. */
     int threads() {
         return workers.maxThreads();
     }
 
     /**
-     * Whether calls wait because all threads are busy. If calls have waited although a thread is idle, the process was
-     * paused, and a thread will run the calls soon.
+     * Returns whether calls wait because all threads are busy. If calls have waited although a thread is idle, the
+     * process was paused, and a thread will run the calls soon.
      *
      * @param forSpare true for the spare threads, false for the regular ones
      */

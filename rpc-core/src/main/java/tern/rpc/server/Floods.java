@@ -18,7 +18,7 @@ import tern.rpc.metrics.RpcMeters;
 
 /**
  * Finds the tenants with the most admitted calls, for refusals, logs and meters. It sees only refused calls and
- * remembers up to eight tenants. Thread-safe. Because of a race, a tenant may be forgotten until its next call.
+ * remembers up to eight tenants. Thread-safe. A race may cause a tenant to be forgotten until its next call.
  */
 final class Floods {
 

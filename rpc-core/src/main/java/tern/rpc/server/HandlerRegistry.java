@@ -156,13 +156,13 @@ final class HandlerRegistry implements ServiceLookup {
                 + " is not exported here without group and version; exported are " + allKeys());
     }
 
-    /** The limiter that all methods with this name share; null if they have no limit. */
+    /** Returns the limiter that all methods with this name share, or null if they have no limit. */
     @Nullable
     Limiter limiter(MethodDescriptor method) {
         return limits.of(method);
     }
 
-    /** Whether reserved workers run the calls of this interface. */
+    /** Returns whether reserved workers run the calls of this interface. */
     boolean isCritical(String interfaceName) {
         return critical.contains(interfaceName);
     }

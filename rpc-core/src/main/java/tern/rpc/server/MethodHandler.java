@@ -88,13 +88,13 @@ final class MethodHandler {
         return Filter.chain(filters, stream);
     }
 
-    /** The invoker that runs the application's filters around the method; null if there are no filters. */
+    /** Returns the invoker that runs the application's filters around the method, or null if there are no filters. */
     @Nullable
     Invoker filtered() {
         return filtered;
     }
 
-    /** This method's limiter; null if the method has no separate limit. */
+    /** Returns this method's limiter, or null if the method has no separate limit. */
     @Nullable
     Limiter limiter() {
         return limiter;

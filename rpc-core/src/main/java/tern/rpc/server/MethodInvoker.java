@@ -22,7 +22,7 @@ final class MethodInvoker implements Invoker {
     private final boolean builtIn;
 
     /**
-     * @param builtIn whether the method is one of Tern's built-in methods. A failure of a built-in method contains
+     * @param builtIn whether the method is one of Tern's built-in methods. The failure of a built-in method states
      *     whether the method that it called ran
      */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {

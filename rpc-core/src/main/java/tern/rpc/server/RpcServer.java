@@ -56,7 +56,7 @@ public final class RpcServer implements AutoCloseable {
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
     /**
-     * The minimum of the adaptive limit: one call for each processor and ten more. With fewer calls, a processor could
+     * The minimum of the adaptive limit is ten calls plus one call per processor. With fewer calls, a processor could
      * be idle by chance, or calls of other connections could be refused.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
@@ -203,7 +203,7 @@ public final class RpcServer implements AutoCloseable {
         transports.add(another);
     }
 
-    /** The port on which the server listens; 0 before the start. */
+    /** Returns the port on which the server listens, or 0 before the start. */
     public int port() {
         return transport.port();
     }
@@ -216,12 +216,14 @@ public final class RpcServer implements AutoCloseable {
         return workers;
     }
 
-    /** The running calls with their current phases; empty if calls have no ledgers. */
+    /** Returns the running calls with their current phases, or empty if calls have no ledgers. */
     public List<RunningCall> runningCalls() {
         return dispatcher.ledgers().running();
     }
 
-    /** The number of calls that were refused before their method ran, since the start, by {@link Refusal#key()}. */
+    /**
+     * Returns the number of calls that were refused before their method ran, since the start, by {@link Refusal#key()}.
+     */
     public Map<String, Long> refusals() {
         Map<String, Long> counts = new LinkedHashMap<>();
         for (Refusal reason : Refusal.values()) {
@@ -230,22 +232,22 @@ public final class RpcServer implements AutoCloseable {
         return counts;
     }
 
-    /** The last calls that missed the latency target, newest first; empty if calls have no ledgers. */
+    /** Returns the last calls that missed the latency target, newest first, or empty if calls have no ledgers. */
     public List<SlowCallRing.SlowCall> slowCalls() {
         return dispatcher.ledgers().lastSlow().newestFirst();
     }
 
-    /** The callers with the number of their calls, those with the most calls first. */
+    /** Returns the callers and their numbers of calls, in descending order. */
     public List<Callers.Caller> callers() {
         return dispatcher.callers().mostCallsFirst(clock.nanoTime());
     }
 
-    /** The number of received calls that have not been answered. */
+    /** Returns the number of received calls that have not been answered. */
     public int inFlight() {
         return (int) sum(ServerTransport::inFlight);
     }
 
-    /** The number of connected clients. */
+    /** Returns the number of connected clients. */
     public int connections() {
         return (int) sum(ServerTransport::connections);
     }
@@ -337,7 +339,7 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        /** The services that were added so far. */
+        /** Returns the services that were added so far. */
         public List<ServiceExport> exports() {
             return List.copyOf(exports);
         }
@@ -364,9 +366,9 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Limits the number of admitted calls. These are the calls that have a worker, wait for one, or continue
-         * without one until an asynchronous method completes them. The default is an adaptive limit between
-         * {@link #MIN_CALLS} and {@link #MAX_CALLS}.
+         * Limits the number of admitted calls. These are the calls that have a worker, wait for a worker, or continue
+         * without a worker until an asynchronous method completes them. The default is an adaptive limit between {@link
+         * #MIN_CALLS} and {@link #MAX_CALLS}.
          *
          * @param chosen creates the limit; called once
          */

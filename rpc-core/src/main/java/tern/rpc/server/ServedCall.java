@@ -59,7 +59,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private final ServerCall call;
     private volatile int state = QUEUED; // changed through STATE; an atomic object would cost an allocation per call
     private final boolean critical; // true if the server's limiter does not count this call
-    private volatile boolean spare; // whether a spare thread runs the call; changed only before a worker gets the call
+    private volatile boolean spare; // true if a spare thread runs the call; set only before a worker gets the call
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
     private volatile @Nullable ServerContext context; // set by the worker, read by the thread that ends the call
@@ -71,7 +71,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     // The permit of the method's limiter. Set by the worker and read after the worker has finished. Null if the
     // method has no limit.
     private @Nullable MethodPlace methodPlace;
-    private boolean served; // whether the method has started; used only by the worker
+    private boolean served; // true if the method has started; used only by the worker
 
     // Whether the call is counted as a call without a thread. Set by the worker and read after the worker has
     // finished.
@@ -336,7 +336,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /**
      * Counts the call as returned before its answer is sent, because the caller may send its next call before the
-     * thread has finished this one. A call that only has to be answered must not count when spare threads are shared.
+     * thread has finished this one. A call whose answer is about to be sent must not count when spare threads are
+     * shared.
      */
     private void returned() {
         if (spare && !returned) {
@@ -381,7 +382,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     /**
      * Answers the call. Never throws, because the call must still release its permits.
      *
-     * @return the failure that was sent; null if a result was sent
+     * @return the failure that was sent, or null if a result was sent
      */
     private @Nullable Throwable answerAnyhow(
             MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
@@ -413,7 +414,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** @return the failure that was sent; null if a result was sent */
+    /** @return the failure that was sent, or null if a result was sent */
     private @Nullable Throwable answer(MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
         if (failure == null && response != null) {
             ServedStream streamed = stream;
@@ -488,7 +489,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Whether the deadline has passed. The watcher may be called before the deadline if the longest wait in the
+     * Returns whether the deadline has passed. The watcher may be called before the deadline if the longest wait in the
      * queue ended just after a worker took the call.
      */
     private boolean isPastDeadline() {

@@ -31,10 +31,8 @@ import tern.rpc.transport.ServerCall;
 
 /**
  * Connects the message stream of one served call with the parameters and the result of the service's method.
- * Application code runs on the serial executor with the call's context, one
- * step after
- * another. Only a method with a publisher parameter does not run on this executor, because it may block until its
- * requests arrive.
+ * Application code runs on the serial executor with the call's context, one step after another. The exception is a
+ * method with a publisher parameter, because it may block until its requests arrive.
  */
 final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
 
@@ -105,7 +103,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
                     end.complete(response);
                 }
             });
-        } catch (Throwable e) { // a filter or the stage that it returned has thrown an exception
+        } catch (Throwable e) { // thrown by a filter or by the stage that the filter returned
             end.completeExceptionally(e);
         }
     }

@@ -15,7 +15,7 @@ final class StreamThreads {
     private final WorkerPool threads;
     private final @Nullable WorkerPool spare;
 
-    /** @param spare a pool with {@link FairWorkers#spareThreads} threads, used only by this object; null for none */
+    /** @param spare a pool with {@link FairWorkers#spareThreads} threads, used only by this object; may be null */
     StreamThreads(WorkerPool threads, @Nullable WorkerPool spare) {
         this.threads = threads;
         this.spare = spare;
@@ -24,7 +24,7 @@ final class StreamThreads {
     /**
      * Returns the executor for the stream callbacks of a tenant.
      *
-     * @param share the tenant's share; null if tenants do not matter
+     * @param share the tenant's share, or null if tenants do not matter
      */
     Executor of(@Nullable Share share) {
         return share == null ? threads::executeAdmitted : task -> execute(task, share);

@@ -9,7 +9,7 @@ final class StreamWaits {
 
     /**
      * A stream may use the full waiting time again after the caller has read this many bytes. A stream is ready while
-     * fewer bytes than this are unsent.
+     * it has fewer unsent bytes than this.
      */
     static final long RENEWAL_BYTES = 32 << 10;
 
@@ -25,7 +25,7 @@ final class StreamWaits {
         this.pools = List.copyOf(pools);
     }
 
-    /** Whether the calling thread is a worker, for which other calls may be waiting. */
+    /** Returns whether the calling thread is a worker, for which other calls may be waiting. */
     private boolean isWorker() {
         Thread self = Thread.currentThread();
         for (WorkerPool pool : pools) {
@@ -43,7 +43,8 @@ final class StreamWaits {
         private long takenBytes; // number of bytes that the caller had read at the last renewal; guarded by this
 
         /**
-         * Returns how long the calling thread may wait, in nanoseconds; {@link Long#MAX_VALUE} if it is not a worker.
+         * Returns how long the calling thread may wait, in nanoseconds, or {@link Long#MAX_VALUE} if it is not a
+         * worker.
          *
          * @param taken the number of bytes of the stream that its caller has read so far
          */

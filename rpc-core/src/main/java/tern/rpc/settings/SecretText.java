@@ -27,7 +27,7 @@ public final class SecretText {
                 Pattern.compile("(?i)((?:" + boundedKeys + ")\\s*[=:]\\s*).*?(?=\\s--?[\\w]|\\s@|$)", Pattern.DOTALL);
     }
 
-    /** Whether the value of the property with this name is a secret. */
+    /** Returns whether the value of the property with this name is a secret. */
     public boolean isSecret(String name) {
         return key.matcher(name).matches();
     }
@@ -44,8 +44,8 @@ public final class SecretText {
     }
 
     /**
-     * Whether the text is JSON that contains secrets. In JSON it is not clear which part of the text belongs to a
-     * token, so all of it is hidden.
+     * Returns whether the text is JSON that contains secrets. The whole text is then hidden, because it is not clear
+     * which part of it belongs to a token.
      */
     private static boolean isSecretJson(String text) {
         if (!text.stripLeading().startsWith("{")) {

@@ -31,8 +31,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         /**
          * Requests more messages.
          *
-         * @param messages the number of additional messages; 0 only renews the number of bytes that the transport may
-         *     deliver
+         * @param messages the number of additional messages; the value 0 only renews the number of bytes that the
+         *     transport may deliver
          */
         void request(int messages);
 
@@ -260,7 +260,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private void askForMore() {
         int more = 0;
         synchronized (this) {
-            if (onTheirWay <= ahead / 2) { // requests many messages at once, not each message separately
+            if (onTheirWay <= ahead / 2) { // many messages are requested at once instead of each message separately
                 more = (int) Math.min(wanted, ahead - onTheirWay);
             }
             if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
@@ -278,7 +278,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     /**
      * The last event in the queue: the end of the messages.
      *
-     * @param reason the failure; null if the messages ended normally
+     * @param reason the failure, or null if the messages ended normally
      */
     private record End(@Nullable Throwable reason) {}
 

@@ -17,7 +17,7 @@ public interface MessageSink {
     /** Sets whether later values are compressed if the protocol and the peer support it. */
     default void compress(boolean compressed) {}
 
-    /** Whether the sink accepts another value without buffering too much. */
+    /** Returns whether the sink accepts another value without buffering too much. */
     boolean isReady();
 
     /**
@@ -32,7 +32,7 @@ public interface MessageSink {
     /** Subtracts a wait from the time that the calling thread may wait, if this time is limited. */
     default void hasWaited(long nanos) {}
 
-    /** The reason why no more values can be sent; null while the call is running. */
+    /** Returns the reason why no more values can be sent, or null while the call is running. */
     @Nullable
     RpcException over();
 
@@ -42,6 +42,6 @@ public interface MessageSink {
     /** Ends the call because the sender threw an exception. */
     void fail(Throwable cause);
 
-    /** The deadline of the call to which the values belong. */
+    /** Returns the deadline of the call to which the values belong. */
     Deadline deadline();
 }

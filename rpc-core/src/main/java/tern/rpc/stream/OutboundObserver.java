@@ -39,7 +39,8 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     /**
      * @throws RpcException if the call has ended or the value cannot be encoded. An exception during encoding ends the
      *     call and is rethrown
-     * @throws IllegalStateException if the stream of values has ended, or on an event loop that would have to block
+     * @throws IllegalStateException if the stream of values has ended, or if the calling thread is an event loop and
+     *     would have to block
      */
     @Override
     public void onNext(Object value) {

@@ -25,7 +25,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
     private final AtomicBoolean waiting = new AtomicBoolean(); // true while the next value has not been requested
     private final AtomicInteger asking =
-            new AtomicInteger(); // number of requested checks; one thread makes all of them
+            new AtomicInteger(); // number of requested checks, all of which one thread makes
     private final Runnable ask;
     private final Runnable cancel;
     private volatile boolean done;

@@ -53,7 +53,8 @@ public final class SerialExecutor implements Executor {
     }
 
     /**
-     * Whether the calling thread is running a task of this executor. All other tasks then wait for the calling thread.
+     * Returns whether the calling thread is running a task of this executor. All other tasks then wait for the calling
+     * thread.
      */
     public boolean isRunningHere() {
         return running == Thread.currentThread();

@@ -43,7 +43,7 @@ public final class AcceptedTokens {
     private final LongAdder refused = new LongAdder();
 
     /**
-     * @param tokens the tokens; empty to accept every caller
+     * @param tokens the tokens, or empty to accept every caller
      * @throws IllegalArgumentException if a token cannot be sent in a header; the message does not contain the token
      */
     public AcceptedTokens(List<Token> tokens) {
@@ -56,19 +56,19 @@ public final class AcceptedTokens {
         }
     }
 
-    /** Whether every caller is accepted. */
+    /** Returns whether every caller is accepted. */
     public boolean isEmpty() {
         return tokens.isEmpty();
     }
 
-    /** The number of calls that were refused because of their token since the start. */
+    /** Returns the number of calls that were refused since the start because of their token. */
     public long refused() {
         return refused.sum();
     }
 
     /**
-     * Whether the call is a health probe, which needs no token. A call whose path is spelled differently is not a
-     * health probe.
+     * Returns whether the call is a health probe, which needs no token. A call whose path is spelled differently is not
+     * a health probe.
      */
     public static boolean isOpen(CallHead call) {
         return !call.isGeneric()
@@ -81,8 +81,8 @@ public final class AcceptedTokens {
      * Admits or refuses a call that is not {@linkplain #isOpen a health probe}.
      *
      * @param call service and method as the caller wrote them
-     * @param attachment the value of {@link #ATTACHMENT}; null for none
-     * @param authorization the value of {@link #AUTHORIZATION}; null for none
+     * @param attachment the value of {@link #ATTACHMENT}; may be null
+     * @param authorization the value of {@link #AUTHORIZATION}; may be null
      * @throws RpcException UNAUTHENTICATED, not executed, if neither value contains an accepted token
      */
     public void check(String call, @Nullable String attachment, @Nullable String authorization) {

@@ -12,12 +12,12 @@ public interface BuiltInMethods {
 
     String ECHO = "$echo";
 
-    /** Whether the method is generic: it calls another method, whose name is its first argument. */
+    /** Returns whether the method is generic: it calls another method, whose name is its first argument. */
     static boolean isGeneric(MethodDescriptor method) {
         return method.service() == DESCRIPTOR && !method.name().equals(ECHO);
     }
 
-    /** Whether methods with this name are {@linkplain #isGeneric generic}. */
+    /** Returns whether methods with this name are {@linkplain #isGeneric generic}. */
     static boolean isGenericName(String name) {
         return !name.equals(ECHO) && !DESCRIPTOR.overloads(name).isEmpty();
     }
@@ -29,7 +29,7 @@ public interface BuiltInMethods {
     /**
      * Calls a method by name, with beans as maps.
      *
-     * @param types the Java names of the parameter types; null if the name is sufficient
+     * @param types the Java names of the parameter types, or null if the name is sufficient
      * @throws GenericException if the called method throws any exception
      */
     @Nullable

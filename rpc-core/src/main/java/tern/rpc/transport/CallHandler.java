@@ -11,22 +11,22 @@ public interface CallHandler {
     /** Counts a call that the transport itself has refused and answered. Runs on an event loop. */
     void refused(Refusal reason);
 
-    /** The exported services. Transports that must know the method before the message has arrived use them. */
+    /** Returns the exported services. Transports that must know the method before the message has arrived use them. */
     ServiceLookup services();
 
-    /** Whether callers need a token or the permission of an authorizer. */
+    /** Returns whether callers need a token or the permission of an authorizer. */
     boolean asksWhoCalls();
 
     /**
-     * Whether there are authorizers, which run on a worker. Until they have allowed a call, a transport must not
-     * reveal which services exist. A transport therefore passes calls to unknown services to the authorizers like any
-     * other call.
+     * Returns whether there are authorizers, which run on a worker. Until they have allowed a call, a transport must
+     * not reveal which services exist. A transport therefore passes calls to unknown services to the authorizers like
+     * any other call.
      */
     boolean asksAuthorizers();
 
     /**
-     * The accepted tokens. Transports that know the token of a call before its body need not wait for the body of an
-     * unauthorized caller.
+     * Returns the accepted tokens. Transports that know the token of a call before its body need not wait for the body
+     * of an unauthorized caller.
      */
     AcceptedTokens tokens();
 }

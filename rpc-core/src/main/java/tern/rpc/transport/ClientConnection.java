@@ -10,22 +10,25 @@ public interface ClientConnection extends AutoCloseable {
 
     Endpoint endpoint();
 
-    /** Whether calls are sent immediately. This method only reads a flag. */
+    /** Returns whether calls are sent immediately. This method only reads a flag. */
     boolean isAvailable();
 
-    /** Whether an attempt to connect is in progress. Calls wait for this attempt. */
+    /** Returns whether an attempt to connect is in progress. Calls wait for this attempt. */
     boolean isConnecting();
 
-    /** The reason why the last attempt to connect failed or the connection was lost; empty if neither happened. */
+    /**
+     * Returns the reason why the last attempt to connect failed or the connection was lost, or empty if neither
+     * happened.
+     */
     String lastFailure();
 
-    /** The number of calls that have not been answered. */
+    /** Returns the number of calls that have not been answered. */
     int inFlight();
 
-    /** The number of request bytes that wait to be written to sockets. */
+    /** Returns the number of request bytes that wait to be written to sockets. */
     long queuedBytes();
 
-    /** The number of answers since the start that arrived after their calls had ended. */
+    /** Returns the number of answers since the start that arrived after their calls had ended. */
     long lateAnswers();
 
     /**
@@ -48,15 +51,15 @@ public interface ClientConnection extends AutoCloseable {
     ClientStream open(PendingCall call, ClientStream.Receiver receiver);
 
     /**
-     * Whether the server has sent anything on this connection. A process that only accepts connections may be frozen.
-     * Returns true if this is unknown.
+     * Returns whether the server has sent anything on this connection. A process that only accepts connections may be
+     * frozen. Returns true if this is unknown.
      */
     default boolean wasHeard() {
         return true;
     }
 
     /**
-     * Whether bytes from the server have arrived after the given time.
+     * Returns whether bytes from the server have arrived after the given time.
      *
      * @param nanos a time on the clock of {@link System#nanoTime()}
      * @return false if this is unknown
@@ -78,9 +81,9 @@ public interface ClientConnection extends AutoCloseable {
     default void connectSoon() {}
 
     /**
-     * The time until the connection starts its next attempt to connect on its own.
+     * Returns the time until the connection next tries to connect on its own.
      *
-     * @return the time in nanoseconds; negative if no attempt is planned or the time is unknown
+     * @return the time in nanoseconds, or a negative number if no attempt is planned or the time is unknown
      */
     default long untilNextAttemptNanos() {
         return -1;

@@ -8,7 +8,7 @@ import tern.rpc.endpoint.Endpoint;
 /** Creates connections of one protocol. Thread-safe. */
 public interface ClientTransport extends AutoCloseable {
 
-    /** The protocol name, as in addresses: {@code dubbo}. */
+    /** Returns the protocol name, as in addresses: {@code dubbo}. */
     String protocol();
 
     /**
@@ -22,8 +22,8 @@ public interface ClientTransport extends AutoCloseable {
      * Starts to connect. Does not block.
      *
      * @param connections the number of sockets to keep open; 1 or more
-     * @param tls supplies keys and trusted certificates for every new socket; null to use the transport's, which may
-     * use no TLS
+     * @param tls supplies keys and trusted certificates for every new socket, or null to use the transport's, which may
+     *     use no TLS
      */
     ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls);
 

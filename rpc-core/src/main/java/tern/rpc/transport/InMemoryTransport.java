@@ -48,7 +48,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private final boolean sweepsItself;
     private final @Nullable Consumer<InMemoryTransport> starter;
     private volatile @Nullable CallHandler handler;
-    private @Nullable ScheduledExecutorService timer; // guarded by this; null while the transport is not started
+    private @Nullable ScheduledExecutorService timer; // null while the transport is not started; guarded by this
     private volatile boolean draining;
     private volatile boolean closed;
 
@@ -61,7 +61,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
      * Creates a transport with the same limit for requests and answers.
      *
      * @param maxMessageBytes the maximum size of a request and of an answer
-     * @param starter starts a server for a call that finds none; null for none
+     * @param starter starts a server if a call finds no server; may be null
      */
     public InMemoryTransport(
             Serializer serializer, int maxMessageBytes, @Nullable Consumer<InMemoryTransport> starter) {
@@ -73,7 +73,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
      *
      * @param maxRequestBytes the maximum size of a request
      * @param maxResponseBytes the maximum size of an answer
-     * @param starter runs on the caller's thread if a call finds no server; null for none. It must make a server serve
+     * @param starter runs on the caller's thread if a call finds no server; may be null. It must make a server serve
      *     this transport ({@link tern.rpc.server.RpcServer#serve}), or throw the {@link RpcException} with which the
      *     call fails. It may run several times, and on several threads concurrently
      */
@@ -142,7 +142,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         draining = true;
     }
 
-    /** Returns 1 if calls are in flight; 0 if there are none. */
+    /** Returns 1 if calls are in flight, or 0 if there are none. */
     @Override
     public int connections() {
         return inFlight() == 0 ? 0 : 1;
@@ -158,7 +158,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         return (int) calls.stream().filter(MemoryCall::isOpen).count();
     }
 
-    /** The size of all stream messages, in both directions, that have been neither decoded nor discarded. */
+    /** Returns the size of all stream messages, in both directions, that have been neither decoded nor discarded. */
     @Override
     public long queuedBytes() {
         return unreadBytes.get();

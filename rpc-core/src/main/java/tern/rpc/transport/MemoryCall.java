@@ -46,7 +46,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     private final long receivedNanos;
     private final Share share;
     private final AtomicBoolean answered = new AtomicBoolean();
-    private final @Nullable MemoryStream serverEnd; // null if and only if clientEnd is null
+    private final @Nullable MemoryStream serverEnd; // both ends are null for a unary call
     private final @Nullable MemoryStream clientEnd;
     private volatile @Nullable Metadata sentHeaders;
     private volatile ClientStream.@Nullable Receiver client;
@@ -55,8 +55,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     private volatile @Nullable Watcher watcher;
 
     /**
-     * @param arguments the encoded arguments; empty for a stream of requests
-     * @param share the connection's share, which counts the connection's admitted calls
+     * @param arguments the encoded arguments; empty if the call takes a stream of requests
+     * @param share counts the connection's admitted calls
      * @param unread counts the bytes of received messages that have been neither decoded nor discarded
      */
     MemoryCall(
@@ -246,7 +246,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
                     // Socket transports do not send the cause of a failure.
                     rpc.getCause() == null && trailers.isEmpty();
             answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
-        } else if (serverEnd != null) { // socket transports send no exceptions on streams
+        } else if (serverEnd != null) { // like socket transports, a stream sends only a status and no exception
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());
             answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
         } else {
@@ -337,7 +337,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         watcher = newWatcher;
         untilNanos = until;
         if (hungUp) {
-            newWatcher.disconnected(); // the call may have ended before this watcher was set
+            newWatcher.disconnected(); // the client may have ended the call before this watcher was set
         }
     }
 
@@ -359,8 +359,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     /**
-     * An answer: an encoded result; an encoded exception, in which case {@code failure} is set too; or a failure
-     * without bytes if it is an {@link RpcException}.
+     * An answer. It contains an encoded result, an encoded exception, or an {@link RpcException} without bytes. For
+     * both kinds of exceptions, {@code failure} is set.
      */
     private final class Bytes implements Answer {
 

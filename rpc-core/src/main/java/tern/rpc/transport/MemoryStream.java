@@ -21,13 +21,13 @@ import tern.rpc.serialization.SerializationException;
  */
 final class MemoryStream implements ClientStream {
 
-    /** An end is not ready while at least this many bytes wait at its peer, as on Triple. */
+    /** The number of waiting bytes at the peer from which this end is no longer ready. Triple uses the same limit. */
     private static final long READY_BYTES = 32 << 10;
 
-    /** Sending a message fails while more bytes than this wait at the peer. */
+    /** The maximum number of bytes that may wait at the peer. Sending a message beyond this limit fails. */
     private static final long MAX_BYTES = 64 << 20;
 
-    /** Number of bytes that are added for each message, so that empty messages also count. */
+    /** The number of bytes that are added to the size of each message, so that empty messages also count. */
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final MemoryCodec codec;
@@ -35,16 +35,16 @@ final class MemoryStream implements ClientStream {
     private final MethodDescriptor method;
     private final ValueType type;
     private final AtomicLong unread;
-    // Events that are delivered even if no message was requested.
+    // The queue of events that are delivered even if no message was requested.
     private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>();
     private final Queue<Object> items =
-            // Each element is a message (Bytes) or an action (Runnable), which runs after the earlier messages were
-            // delivered.
+            // Each element is a message (Bytes) or an action (Runnable). An action runs after all earlier messages have
+            // been delivered.
             new ConcurrentLinkedQueue<>();
     private final AtomicLong credit = new AtomicLong();
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicLong sentBytes = new AtomicLong();
-    // Number of pending deliveries. The thread that increments it to 1 makes all of them.
+    // The number of pending deliveries. The thread that increments it from 0 to 1 makes all deliveries.
     private final AtomicInteger work = new AtomicInteger();
     private volatile @Nullable MemoryStream peer;
     private volatile MessageStream.@Nullable Receiver receiver;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 public interface MessageStream {
 
     /**
-     * Maximum total size, in bytes, of the messages that the receiver gets between two calls of {@link #request}.
+     * The maximum total size, in bytes, of the messages that the receiver gets between two calls of {@link #request}.
      * Without this limit, large
      * messages would fill the memory, however few were requested. The message that reaches this limit is still
      * delivered.
@@ -36,7 +36,7 @@ public interface MessageStream {
      */
     void send(@Nullable Object value);
 
-    /** Whether so few bytes wait to be sent that the sender may send another message. */
+    /** Whether the sender may send another message. False if too many bytes are waiting to be sent. */
     boolean isReady();
 
     /**
@@ -54,8 +54,8 @@ public interface MessageStream {
         void message(Message message);
 
         /**
-         * Called when the peer has ended its messages. Not called on the client, where the completion of the call
-         * reports this.
+         * Called when the peer has ended its messages. Not called on the client, because there the completion of the
+         * call reports the end.
          */
         void ended();
 

@@ -20,7 +20,7 @@ import tern.rpc.StatusCode;
  */
 public final class PendingCall implements Runnable {
 
-    /** Is notified when an asynchronous call has ended. */
+    /** A callback for the end of an asynchronous call. */
     @FunctionalInterface
     public interface Completion {
         /** Called when the call has ended. Exactly one of the two arguments is not null. */
@@ -66,15 +66,15 @@ public final class PendingCall implements Runnable {
     private final @Nullable Completion completion;
     private final long startedNanos;
 
-    private volatile @Nullable Object outcome; // null, an Answer or an RpcException; set once
+    private volatile @Nullable Object outcome; // set once, to an Answer or an RpcException
     private volatile @Nullable Thread waiter;
     private volatile boolean sent;
     private volatile boolean answerHere;
     private volatile @Nullable Carrier carrier;
-    private volatile long id; // set by the connection before it registers the call
+    private volatile long id; // the connection sets the id before it registers the call
 
     /**
-     * @param oneWay whether the call ends as soon as its bytes are passed to the socket
+     * @param oneWay whether the call ends as soon as its bytes have been passed to the socket
      * @param completion runs on the call's executor; null if the caller blocks in {@link #await()}
      */
     public PendingCall(Invocation call, boolean oneWay, long startedNanos, @Nullable Completion completion) {

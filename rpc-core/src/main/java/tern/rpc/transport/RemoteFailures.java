@@ -11,8 +11,8 @@ import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Creates the exceptions for failures in the answer of a server. Their stack traces have one frame for the server,
- * followed by the frames of the caller's code. They do not contain the frames that decoded the answer. An
+ * Creates exceptions for failures that a server returned. Each stack trace has one frame for the server, followed by
+ * the frames of the caller's code. It does not contain the frames that decoded the answer. An
  * {@link Error} of the server and an exception whose class exists only on the server become an {@link RpcException}.
  */
 public final class RemoteFailures {

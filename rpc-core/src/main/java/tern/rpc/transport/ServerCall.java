@@ -42,16 +42,16 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
-     * The share of the call's tenant, such as its connection; null if tenants do not matter. Always returns the same
-     * object.
+     * Returns the object that counts the calls of this call's tenant. The tenant may be a connection, for example.
+     * Returns null if the transport does not distinguish tenants. The result is the same object each time.
      */
     default @Nullable Share share() {
         return null;
     }
 
     /**
-     * Called when the caller has been authenticated and admitted, if authentication is required. After that, the
-     * limits for unknown callers no longer apply to the connection.
+     * Called when a required authentication has succeeded and the caller has been admitted. From then on, the limits
+     * for unknown callers no longer apply to the connection.
      */
     default void callerIsKnown() {
         // Does nothing by default, for transports whose limits do not depend on authentication.
@@ -105,8 +105,8 @@ public interface ServerCall extends ServerContext.Exchange {
     void fail(Throwable failure, Metadata metadata);
 
     /**
-     * Called after an ended call was counted, on the thread that ended it. The call was answered before. Not called for
-     * a call that was refused or whose request could not be decoded. Must neither block nor throw.
+     * Called when the call has been answered and counted, on the thread that ended it. Not called if the call was
+     * refused or its request could not be decoded. Must neither block nor throw.
      *
      * @param ledger the times of the call; {@link CallLedger#none()} if no ledgers are kept
      * @param tookNanos the time since the call was received
@@ -122,7 +122,10 @@ public interface ServerCall extends ServerContext.Exchange {
     /** Sets the watcher of the call, and the time at which {@link Watcher#expired} is called. */
     void watch(long untilNanos, Watcher watcher);
 
-    /** Called on an event loop when the time of a call is over or its client disconnects. Must not block. */
+    /**
+     * A callback for the call's deadline and for the loss of its client's connection. Called on an event loop. Must not
+     * block.
+     */
     interface Watcher {
         void expired();
 

@@ -54,7 +54,8 @@ public interface ServerTransport extends AutoCloseable {
     }
 
     /**
-     * The number of streams that were ready to send but made no progress for 10 s. Only a bug in Tern can cause this.
+     * The number of streams that were ready to send but made no progress for 10 s. A value above zero indicates a bug
+     * in Tern.
      */
     default long stalledStreams() {
         return 0;

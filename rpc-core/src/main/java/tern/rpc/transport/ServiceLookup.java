@@ -31,9 +31,8 @@ public interface ServiceLookup {
     void require(ServiceKey key);
 
     /**
-     * Returns the export for callers that name neither group nor version. This is the export without group and
-     * version; if there is none, the export with version 1.0.0 and without group; if there is none, the only
-     * export.
+     * Returns the export for callers that specify neither group nor version. The candidates, in this order, are the
+     * export without group and version, the export with version 1.0.0 and without group, and the service's only export.
      *
      * @throws tern.rpc.RpcException UNIMPLEMENTED if none of these exports exists
      */

@@ -23,10 +23,10 @@ public final class TimeOuts {
     private TimeOuts() {}
 
     /**
-     * Returns the failure of a call that has no answer at its deadline.
+     * Returns the failure of a call that was not answered before its deadline.
      *
      * @param connecting whether there was no connection
-     * @param heard whether the server has sent anything on its connection
+     * @param heard whether the server has sent any bytes on the connection
      */
     public static RpcException late(PendingCall call, Endpoint endpoint, boolean connecting, boolean heard) {
         String where = connecting ? "no connection to " + endpoint : "no answer from " + endpoint;
@@ -62,8 +62,7 @@ public final class TimeOuts {
     }
 
     /**
-     * Returns the failure with which a server answered. For DEADLINE_EXCEEDED, its text contains the limit that the
-     * caller set.
+     * Returns the server's failure. For DEADLINE_EXCEEDED, adds the caller's own limit to the text.
      */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         if (failure.code() != StatusCode.DEADLINE_EXCEEDED) {

@@ -35,7 +35,7 @@ public record Tls(
         ClientAuth clientAuth,
         Duration handshakeTimeout) {
 
-    /** Excludes older protocols, which are not secure. */
+    /** The permitted protocols. Older protocols are excluded, because they are not secure. */
     private static final List<String> SAFE_PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
 
     /** Whether a server requests a certificate from clients. */

@@ -72,7 +72,7 @@ final class TlsKeys {
     private static void check(String name, X509Certificate certificate, @Nullable PrivateKey key) {
         String algorithm = SIGNATURES.get(certificate.getPublicKey().getAlgorithm());
         if (key == null || algorithm == null) {
-            return; // the key is not checked: it cannot be read, or its type is uncommon
+            return; // the key is not checked, because it cannot be read or its type is uncommon
         }
         boolean fits;
         try {
@@ -84,7 +84,7 @@ final class TlsKeys {
             verifying.update(SIGNED);
             fits = verifying.verify(signing.sign());
         } catch (GeneralSecurityException e) {
-            fits = false; // the key does not match: it has another type or size than the certificate
+            fits = false; // the key does not match, because its type or size differs from the certificate's
         }
         if (!fits) {
             throw new IllegalArgumentException(name + " has a private key that does not match its certificate for "

@@ -26,7 +26,7 @@ public final class Token {
         return !text.isEmpty() && text.chars().allMatch(character -> character > ' ' && character < 0x7F);
     }
 
-    /** The token's text, only for sending it. */
+    /** Returns the token's text. Use this method only to send the token. */
     public String reveal() {
         return text;
     }

@@ -9,13 +9,16 @@ import tern.rpc.ValueType;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Creates the refusals of calls whose arguments do not match the method. They are the same on every protocol. */
+/**
+ * Creates the exceptions for calls whose arguments do not match the method. The exceptions are the same on every
+ * protocol.
+ */
 public final class WrongArguments {
 
     private WrongArguments() {}
 
     /**
-     * Returns the refusal of a call with the wrong number of arguments.
+     * Returns the exception for a call with the wrong number of arguments.
      *
      * @param given the number of received arguments
      */
@@ -43,7 +46,7 @@ public final class WrongArguments {
     }
 
     /**
-     * Returns the refusal of a call whose arguments cannot be decoded.
+     * Returns the exception for a call whose arguments cannot be decoded.
      *
      * @param why the decoder's exception
      */

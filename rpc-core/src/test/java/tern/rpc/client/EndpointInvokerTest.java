@@ -107,7 +107,10 @@ class EndpointInvokerTest {
         return connections.computeIfAbsent(endpoint, Connection::new);
     }
 
-    /** Makes the endpoint refuse every call as not executed. The action {@code meanwhile} runs before each refusal. */
+    /**
+     * Makes the endpoint refuse every call with a failure that marks the call as not executed. The action {@code
+     * meanwhile} runs before each refusal.
+     */
     private void refuses(Endpoint endpoint, StatusCode code, Runnable meanwhile) {
         connection(endpoint).taking = (connection, call) -> {
             asked.add(connection.endpoint);
@@ -182,7 +185,7 @@ class EndpointInvokerTest {
         assertThat(asked).containsExactly(ONE);
     }
 
-    /** The call must succeed even if the caller's thread notices the failure late. */
+    /** The call must succeed even if the caller's thread notices the failure only after the connection was replaced. */
     @Test
     void callOfALostConnectionGoesToASuccessorThatIsReadyAlready() {
         refuses(
@@ -285,8 +288,8 @@ class EndpointInvokerTest {
 
     @Test
     void idempotentCallIsCopiedToAProviderThatFailed() {
-        // After provider ONE has failed, it gets only copies of calls, which would show its recovery. The caller gets
-        // the answer of provider TWO.
+        // After provider ONE has failed, the client sends it only copies of calls, to detect its recovery. The caller
+        // gets the answer of provider TWO.
         Service proxy = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
                 .protocol("fake")
                 .method("call", MethodSettings.NONE.withIdempotent(true))

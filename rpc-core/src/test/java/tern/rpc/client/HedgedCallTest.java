@@ -280,7 +280,7 @@ class HedgedCallTest {
             call.get(10, TimeUnit.SECONDS);
         }
 
-        assertThat(hedges()).isBetween(1.0, 6.0); // The hedging budget is 5 % of 120 calls.
+        assertThat(hedges()).isBetween(1.0, 6.0); // The hedging budget is 5 % of 120 calls, that is, 6 hedges.
         System.out.printf("R17 additional calls by hedging: %.0f of 120 (goal at most 5 %%)%n", hedges());
     }
 

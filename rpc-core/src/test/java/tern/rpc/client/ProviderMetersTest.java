@@ -91,7 +91,7 @@ class ProviderMetersTest {
     @Test
     void eachEjectionCountsOnce() {
         Service service = refer(ONE);
-        assertThat(isAnswered(refused(service))).isFalse(); // During this call, the node notices that it is connected.
+        assertThat(isAnswered(refused(service))).isFalse(); // This first call marks the node as connected.
         assertThat(ejections()).isZero();
 
         for (int i = 0; i < 5; i++) {
@@ -147,7 +147,7 @@ class ProviderMetersTest {
             assertThat(isAnswered(service.find())).isTrue();
         }
 
-        assertThat(probes("call")).isEqualTo(10); // In ten seconds, the client sends one copy per second.
+        assertThat(probes("call")).isEqualTo(10); // The client sends one copy per second for ten seconds.
         assertThat(probes("ping")).isZero();
     }
 }

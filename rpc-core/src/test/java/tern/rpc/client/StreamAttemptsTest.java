@@ -40,7 +40,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Probe;
 import tern.rpc.transport.Tls;
 
-/** Tests how a streaming call is attempted again when its endpoint fails. The test plays the role of the transport. */
+/** Tests how a streaming call is retried when its endpoint fails. The test plays the role of the transport. */
 @Timeout(60)
 class StreamAttemptsTest {
 
@@ -126,7 +126,7 @@ class StreamAttemptsTest {
 
                 @Override
                 public void discard() {
-                    // The answer has no content to release.
+                    // This answer holds nothing that must be released.
                 }
             });
         }

@@ -24,9 +24,10 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.IdleConnection;
 
 /**
- * Simulates ten providers of which one becomes bad, event by event and without threads. Each provider has 16 workers
+ * An event-driven simulation, without threads, of ten providers, one of which becomes faulty. Each provider has 16
+ * workers
  * and exponentially distributed service times with a mean of 10 ms. The load is 60 %, and calls have a timeout of one
- * second. Provider 0 is bad from second 5 to second 25.
+ * second. Provider 0 is faulty from second 5 to second 25.
  */
 class ClusterModelTest {
 
@@ -56,11 +57,11 @@ class ClusterModelTest {
     private static final class Counts {
         int calls;
         int failed;
-        int bad; // The number of calls to the bad provider during the fault, without its first second.
-        int badSecond; // The number of calls during the fault, without its first second.
+        int bad; // The number of calls to the faulty provider during the fault, excluding the first second.
+        int badSecond; // The number of calls to all providers during the fault, excluding the first second.
         int atLast; // The number of calls in the last second, which begins 5 s after the end of the fault.
         int atLastOfBad;
-        // The response times from three seconds after the start of the fault.
+        // The response times of calls from three seconds after the start of the fault.
         final List<Long> late = new ArrayList<>();
         final int[] failedOfClient;
 

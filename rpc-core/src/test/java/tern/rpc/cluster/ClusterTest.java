@@ -32,7 +32,7 @@ import tern.rpc.endpoint.Outcome;
 import tern.rpc.endpoint.Rules;
 import tern.rpc.transport.IdleConnection;
 
-/** Tests a cluster whose source and connections the test controls, with a simulated clock. */
+/** Tests a cluster with a simulated clock. The test controls the cluster's source and connections. */
 class ClusterTest {
 
     private static final long TICK = TimeUnit.MILLISECONDS.toNanos(1);
@@ -317,7 +317,7 @@ class ClusterTest {
     @Test
     void tenThousandProvidersTakeAtMost250BytesEach() {
         cluster.start(Duration.ZERO);
-        source.lists(instances(200)); // loads the classes and opens the connections of a subset
+        source.lists(instances(200)); // the first list loads classes and opens connections
         timer.move(10 * SECOND);
 
         long bytes = allocatedBytes(() -> {
@@ -405,7 +405,7 @@ class ClusterTest {
         peer(1).available = false;
         peer(2).heard = false;
         start(4);
-        pick(); // During this pick, the nodes notice that they are connected.
+        pick(); // This first pick marks the nodes as connected.
         Node failing = cluster.targets().get(3).node();
         for (int i = 0; i < 5; i++) {
             failing.begin(now);
@@ -843,7 +843,7 @@ class ClusterTest {
     void addressThatCannotBeAProviderIsLeftOutOnceNamedAndCallsGoOn(String host) {
         try (LoggedLines lines = new LoggedLines()) {
             cluster.start(Duration.ZERO);
-            for (int i = 0; i < 100; i++) { // The address flaps, which must not log a line each time.
+            for (int i = 0; i < 100; i++) { // The flapping address must not log a line each time.
                 source.lists(Instance.of(new Endpoint(host, 20880)), instance(1), instance(2 + i % 2));
                 source.lists(instance(1), instance(2));
                 timer.move(100 * TICK);

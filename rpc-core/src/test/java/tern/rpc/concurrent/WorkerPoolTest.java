@@ -137,8 +137,8 @@ class WorkerPoolTest {
                 await(done);
             }
 
-            // The limit is 20 of 100, because a worker that is about to become idle is not found, so another thread
-            // starts.
+            // A few threads more than one are allowed. While the only worker is about to become idle, the pool does not
+            // find it and starts another thread.
             assertThat(pool.threads()).isLessThanOrEqualTo(20);
         }
     }
@@ -250,7 +250,9 @@ class WorkerPoolTest {
         }
     }
 
-    /** Each task is submitted only after the previous task has run, so that no task hides a lost wake-up. */
+    /**
+     * Each task is submitted only after the previous task has run. A later task would otherwise hide a lost wake-up.
+     */
     @Test
     void noWakeUpIsLostWhenWorkersGoIdleAllTheTime() throws Exception {
         try (WorkerPool pool = new WorkerPool(4, 4, Duration.ofNanos(1), factory)) {
@@ -290,7 +292,7 @@ class WorkerPoolTest {
             }
             CountDownLatch offered = new CountDownLatch(1);
             while (!pool.offer(offered::countDown)) {
-                Thread.yield(); // The last worker is not idle yet, so the thread that submits tasks yields to it.
+                Thread.yield(); // The worker is not idle yet, so this thread yields until it is.
             }
 
             await(offered);

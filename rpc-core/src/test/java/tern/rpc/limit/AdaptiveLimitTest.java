@@ -80,7 +80,7 @@ class AdaptiveLimitTest {
         Caller caller = server.caller(20);
         server.run(10);
 
-        caller.calls(80); // At this rate, calls need 160 threads.
+        caller.calls(80); // At this rate, the calls occupy 160 threads.
         server.run(60);
 
         assertThat(caller.counts().refused()).isZero();

@@ -18,13 +18,13 @@ class FairSharesTest {
         }
     }
 
-    /** Counts the votes of one measurement window. Four of five calls belong to the tenant {@code quick}. */
+    /** Simulates one measurement window of 100 calls. Four of five calls belong to the tenant {@code quick}. */
     private void window() {
         for (int i = 0; i < 100; i++) {
             shares.vote(i % 5 == 0 ? slow : quick);
         }
         shares.windowEnds();
-        // This call of yields() records that a tenant other than {@code quick} sends calls.
+        // The call of yields() records that the tenant {@code slow} sends calls too.
         shares.yields(slow, 0, ALL);
     }
 
@@ -50,7 +50,7 @@ class FairSharesTest {
         assertThat(shares.isBehind(quick, ALL)).isTrue();
     }
 
-    /** The tenant that has stopped sending calls still holds some calls, because their methods have not returned. */
+    /** The tenant that has stopped sending calls still has running calls, because their methods have not returned. */
     @Test
     void tenantThatComesAfterAnotherHasLeftDoesNotYieldToItself() {
         hold(quick, 3);

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Simulates a server with threads and a bounded queue. Each call first needs CPU time, which running calls share, and
- * then waits for something else. The simulation advances in steps of 0.25 ms. Calls arrive at random, with a fixed
- * seed. It uses no real clock.
+ * then waits for something else. The simulation advances in steps of 0.25 ms and does not use the real clock. Calls
+ * arrive at random, with a fixed seed.
  */
 final class SimulatedServer {
 
@@ -58,7 +58,7 @@ final class SimulatedServer {
     static final class Counts {
 
         private int sent;
-        private int answered; // The number of calls that were answered within their deadline.
+        private int answered; // The number of calls that were answered before their deadline.
         private int refused;
         private final List<Long> nanos = new ArrayList<>();
 
@@ -118,8 +118,8 @@ final class SimulatedServer {
     }
 
     /**
-     * Sets the cost of later calls: the mean of their exponentially distributed CPU time, and the fixed time that they
-     * wait for something else.
+     * Sets the cost of subsequent calls: the mean of their exponentially distributed CPU time, and their fixed waiting
+     * time.
      */
     SimulatedServer calls(double cpuMillis, double elsewhereMillis) {
         cpuNanos = cpuMillis * 1e6;

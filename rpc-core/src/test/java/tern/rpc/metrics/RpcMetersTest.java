@@ -35,14 +35,14 @@ import tern.rpc.transport.InMemoryTransport;
 @Timeout(60)
 class RpcMetersTest {
 
-    /** Stands for a package with an interface {@code OrderService}. */
+    /** Represents a package that contains an interface {@code OrderService}. */
     interface Shop {
         interface OrderService {
             String order(String name);
         }
     }
 
-    /** Stands for another package with an interface of the same simple name. */
+    /** Represents another package that contains an interface with the same simple name. */
     interface Depot {
         interface OrderService {
             String order(String name);
@@ -84,7 +84,10 @@ class RpcMetersTest {
         return ServiceExport.of(Shop.OrderService.class, this::order, group, version);
     }
 
-    /** Runs the method {@code order}. The method calls another service, so that its ledger contains an operation. */
+    /**
+     * Serves the method {@code order}. The method calls another service, so that the ledger of its call contains an
+     * operation.
+     */
     private String order(String name) {
         return name.equals("fails")
                 ? fail()

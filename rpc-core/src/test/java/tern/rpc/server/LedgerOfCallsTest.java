@@ -382,8 +382,8 @@ class LedgerOfCallsTest {
         schedules.stream().subscribe(probe);
         awaitCalls("stream", 1);
 
-        // The method may run on a callback thread. In that case the clock advances once more, for the worker that has
-        // not finished yet.
+        // If the method runs on a callback thread, the clock advances once more, because the worker has not finished
+        // yet.
         assertThat(millis("stream", Phase.OWN)).isIn(4.0, 8.0);
         assertThat(log.list).isEmpty();
     }

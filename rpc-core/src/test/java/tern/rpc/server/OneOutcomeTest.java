@@ -43,8 +43,8 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Tests figure R12 of docs/figures/promises.md: two events that would end a call happen at the same moment, and the
- * call must end exactly once on the client and on the server. The test covers all pairs of answer, timeout,
+ * Tests figure R12 of docs/figures/promises.md. If two events that end a call happen at the same moment, the call must
+ * end exactly once on the client and on the server. The test covers all pairs of answer, timeout,
  * cancellation and loss of the connection. After each call, all of its resources must be released.
  */
 @Timeout(600)
@@ -225,7 +225,8 @@ class OneOutcomeTest {
     }
 
     /**
-     * A service that keeps the future of the last call, so that the test can complete it. Serves one call at a time.
+     * A service that keeps the future of the last call, so that the test can complete the future. The service handles
+     * one call at a time.
      */
     private static final class Promising implements Promises {
         private final AtomicInteger entered = new AtomicInteger();
@@ -248,7 +249,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Publishes an item when the test calls it, and counts cancellations by its subscriber. */
+    /** A publisher that publishes an item when the test requests it, and counts the subscriber's cancellations. */
     private static final class Feed implements Flow.Publisher<Integer>, Flow.Subscription {
         private final AtomicInteger cancellations = new AtomicInteger();
         private volatile Flow.@Nullable Subscriber<? super Integer> subscriber;
@@ -338,8 +339,8 @@ class OneOutcomeTest {
 
             @Override
             public void over() {
-                // The method has started. Its worker may add its callback to the future only after the test has
-                // completed this future.
+                // The method has started. Its worker may add a callback to the future even after the test has completed
+                // the future.
                 await("the client's side ended", () -> counted.completions.get() != 0);
                 answer();
                 await("the server's side ended", () -> transport.inFlight() == 0);
@@ -422,7 +423,7 @@ class OneOutcomeTest {
         return Objects.requireNonNull(server);
     }
 
-    /** Wraps a transport that a race may close, and opens it again after the race. */
+    /** Wraps the transport, and opens it again after a race that closed it. */
     private final class Reopening implements ServerTransport {
         private @Nullable CallHandler handler;
 

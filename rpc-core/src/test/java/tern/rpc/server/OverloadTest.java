@@ -45,8 +45,7 @@ import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Tests calls beyond the capacity of a server: which calls it refuses, with which message, and that no resource is
- * leaked.
+ * Tests an overloaded server: which calls it refuses, which message it sends, and whether it leaks resources.
  */
 class OverloadTest {
 
@@ -109,7 +108,7 @@ class OverloadTest {
 
         @Override
         public String quotes(String argument) {
-            // Callers do not have the class of this exception.
+            // An exception whose class callers do not have.
             throw new IncompleteExecutionException("cannot read " + argument);
         }
     }
@@ -240,7 +239,7 @@ class OverloadTest {
         await("only the running call is inside", () -> inside() == 1);
         worker.release.countDown();
         await("nobody is inside", () -> inside() == 0);
-        held.clear(); // The callers already have their answers, so the futures must not be checked after the test.
+        held.clear(); // The callers have already received their answers, so the futures need no check after the test.
     }
 
     @Test
@@ -260,7 +259,7 @@ class OverloadTest {
         worker.release.countDown();
         await("nobody is inside", () -> inside() == 0);
         assertThat(worker.ran.get()).isZero();
-        held.clear(); // The call failed at its deadline, so its future must not be checked after the test.
+        held.clear(); // The call failed at its deadline, so its future needs no check after the test.
     }
 
     @Test

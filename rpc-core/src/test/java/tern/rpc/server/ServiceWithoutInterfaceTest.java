@@ -31,7 +31,7 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
 
-/** Tests services that consist of single operations without a Java interface. The caller uses an interface. */
+/** Tests services whose operations are defined one by one, without a Java interface. The caller uses an interface. */
 @Timeout(60)
 class ServiceWithoutInterfaceTest {
 

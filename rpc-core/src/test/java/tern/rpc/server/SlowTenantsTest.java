@@ -39,8 +39,7 @@ import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Tests that tenants whose methods do not return cannot occupy all threads, neither those for methods nor those for
- * streams.
+ * Tests that tenants whose methods do not return cannot occupy all threads for methods or all threads for streams.
  */
 class SlowTenantsTest {
 
@@ -218,7 +217,7 @@ class SlowTenantsTest {
     @CsvSource({"true", "false"})
     void tenantThatHoldsNothingIsServedWhileAnotherHoldsAllThreads(boolean keepsThreads) throws Exception {
         serve(settings -> {
-            if (!keepsThreads) { // Without a keep-alive time, the server behaves as with virtual threads.
+            if (!keepsThreads) { // A keep-alive time of zero makes the server behave as if it used virtual threads.
                 settings.threads(Thread::new, Duration.ZERO);
             }
         });
@@ -260,7 +259,7 @@ class SlowTenantsTest {
         }
         queue(flooding, 1);
         now.addAndGet(Duration.ofHours(2).toNanos());
-        transport.sweep(); // The callers get their failures while the methods are still running.
+        transport.sweep(); // The sweep fails the expired calls while their methods are still running.
         await("nobody waits", () -> inside() == THREADS);
 
         callers.submit(() -> flooding.hold("one more"));

@@ -84,7 +84,7 @@ class ThreadStateTest {
         public CompletionStage<Boolean> interrupts() {
             boolean interrupted = Thread.interrupted();
             while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
-                // The loop waits until another call is queued, so that this thread runs that call next.
+                // The loop waits until another call is queued, so that this thread then runs the queued call.
                 Thread.onSpinWait();
             }
             first.set(false);

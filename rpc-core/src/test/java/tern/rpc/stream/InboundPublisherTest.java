@@ -149,7 +149,7 @@ class InboundPublisherTest {
         publisher.message(new FakeMessage("b", 1));
         publisher.message(new FakeMessage("c", MessageStream.ALLOWED_BYTES));
 
-        assertThat(source.requests).containsExactly(3, 0); // No message follows, so the publisher requests nothing.
+        assertThat(source.requests).containsExactly(3, 0); // No message follows, so none is requested.
     }
 
     @Test

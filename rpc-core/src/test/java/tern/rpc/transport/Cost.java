@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.util.Locale;
 
 /**
- * The cost of work on one thread: CPU time and allocated bytes, but no elapsed time.
+ * The cost of work on one thread, measured as CPU time and allocated bytes, not as elapsed time.
  *
  * @param cpuNanos the CPU time of the thread in nanoseconds
  * @param allocatedBytes the bytes that the thread allocated, including garbage
@@ -29,7 +29,7 @@ public record Cost(long cpuNanos, long allocatedBytes) {
         return new Cost(THREADS.getCurrentThreadCpuTime() - cpu, THREADS.getCurrentThreadAllocatedBytes() - allocated);
     }
 
-    /** Returns the minimum cost of several runs, because the first runs execute interpreted code. */
+    /** Returns the minimum cost of several runs. The first runs are slower, because they execute interpreted code. */
     public static Cost least(int runs, Runnable work) {
         Cost least = of(work);
         for (int i = 1; i < runs; i++) {

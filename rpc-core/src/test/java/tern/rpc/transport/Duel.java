@@ -6,8 +6,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs two actions on two threads at the same moment, many times. One of them is the caller's thread. The threads
- * synchronize by spinning, because threads that must be woken would start too far apart. Each thread waits for a
+ * Runs two actions on two threads at the same moment, many times. The first action runs on the caller's thread. The
+ * threads synchronize by spinning, because threads that were parked would start at different moments. Each thread waits
+ * for a
  * varying time before its action, so that either action may come first.
  */
 public final class Duel {

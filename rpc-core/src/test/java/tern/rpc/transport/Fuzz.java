@@ -7,8 +7,9 @@ import java.util.Random;
 
 /**
  * Feeds a decoder with invalid inputs (figure R1 of docs/figures/promises.md). Each input is made from valid inputs by
- * cutting, splicing, repeating, overwriting, and inserting tokens of the format or random bytes. The number of an
- * input determines its content. A failure contains this number, and {@code -Dtern.fuzz.input=} replays the input. Each
+ * cutting, splicing, repeating, overwriting, and inserting tokens of the format or random bytes. The number of an input
+ * determines its content. A failure message contains this number, and the option {@code -Dtern.fuzz.input=} replays the
+ * input. Each
  * decoder gets 100,000 inputs, or the number given in {@code -Dtern.fuzz=}.
  */
 public final class Fuzz {
@@ -45,7 +46,7 @@ public final class Fuzz {
         run(1, target);
     }
 
-    /** @param parts the number of test runs that share a decoder's inputs */
+    /** @param parts the number of test runs among which the inputs of a decoder are divided */
     public void run(int parts, Target target) {
         Integer one = Integer.getInteger("tern.fuzz.input");
         if (one != null) {

@@ -150,7 +150,7 @@ public abstract class IdentityContractTest extends TransportTest {
         return refer(GuardedService.class, token);
     }
 
-    /** Asserts that the server refuses the call without creating any part of the arguments. */
+    /** Asserts that the server refuses the call and creates no part of its arguments. Returns the refusal. */
     private RpcException refused(GuardedService service) {
         Counted one = counted();
         List<Counted> more = new ArrayList<>(List.of(counted(), counted()));

@@ -34,8 +34,8 @@ class InMemoryTransportTest {
     }
 
     /**
-     * Closes the transport, if the test has requested this, when the transport reads the clock. It reads the clock
-     * after it has found the server and before it registers the call.
+     * The clock of the transport. If the test has requested it, reading the clock closes the transport. The transport
+     * reads the clock after it has found the server and before it registers the call.
      */
     private long now() {
         if (closing.get()) {

@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import java.util.List;
 
-/** An interface whose type variables a sub-interface binds. */
+/** A generic interface. A sub-interface binds its type variables. */
 public interface KeyedStore<T, K> {
 
     List<T> byKeys(List<K> keys);

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.StreamObserver;
 
-/** Reads a stream as a subscriber or as an observer, and keeps its events in order. */
+/** Reads a stream as a subscriber or as an observer, and records the stream's events in order. */
 public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
 
     private static final int MAX_SECONDS = 20;

@@ -48,7 +48,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The contract of streams between callers and services. Every transport that supports streams has a subclass. */
+/** The tests that every transport with streams must pass. Each such transport has a subclass of this class. */
 @Timeout(60)
 public abstract class StreamContractTest extends TransportTest {
 
@@ -1017,7 +1017,8 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     /**
-     * The requests that have arrived are delivered on the thread that ran the method, even if their receiver is busy.
+     * The call must end even if the code that receives its requests is busy. Requests are delivered on the thread that
+     * ran the method.
      */
     @Test
     void callEndsThoughTheCodeThatTakesItsRequestsIsBusy() throws Exception {

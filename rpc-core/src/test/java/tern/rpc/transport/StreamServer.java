@@ -23,7 +23,7 @@ class StreamServer implements StreamService {
     volatile UnaryOperator<StreamObserver<byte[]>> exchange = answers -> notSet();
     volatile UnaryOperator<String> unary = text -> text;
 
-    /** The contexts of the calls, as the methods got them. */
+    /** The contexts that the methods received. */
     final BlockingQueue<ServerContext> contexts = new LinkedBlockingQueue<>();
 
     private static <T> T notSet() {

@@ -57,7 +57,7 @@ import tern.rpc.transport.ContractService.Item;
 import tern.rpc.transport.ContractService.Point;
 import tern.rpc.transport.ContractService.Refused;
 
-/** The contract of transports between callers and services. Every transport has a subclass. */
+/** The tests that every transport must pass. Each transport has a subclass of this class. */
 @Timeout(60)
 public abstract class TransportContractTest extends TransportTest {
 
@@ -467,7 +467,8 @@ public abstract class TransportContractTest extends TransportTest {
             ContractService proxy = refer(client -> {}, setting);
             String message = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"))
                     .getMessage();
-            // The message goes on if the server has sent nothing on its connection yet.
+            // The message has a second part if the server has not sent any bytes on its connection. The test removes
+            // this part.
             said.add(message.substring(message.lastIndexOf(" ms (") + 5).replaceFirst("; the server accepted .*", ""));
         }
 
@@ -582,7 +583,7 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(service.told).isEmpty();
     }
 
-    /** Repeats the call until it succeeds, because on a busy machine the only worker may start it too late. */
+    /** Repeats the call until it succeeds. On a busy machine, the only worker may start the call after its deadline. */
     private static @Nullable String servedAtLast(Supplier<@Nullable String> call) {
         while (true) {
             try {
@@ -720,7 +721,7 @@ public abstract class TransportContractTest extends TransportTest {
 
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure).hasMessageContaining("the audit is away");
-        // The dubbo protocol cannot transmit the value YES.
+        // The dubbo protocol cannot transmit the value YES, so the test also accepts an unknown state.
         assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO);
     }
 

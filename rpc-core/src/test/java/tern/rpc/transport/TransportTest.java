@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import tern.rpc.endpoint.Endpoint;
 
-/** The basis of the contract tests for transports: a client, a server, and threads that make calls. */
+/** The base class of the contract tests for transports. It provides a client, a server, and threads that make calls. */
 public abstract class TransportTest {
 
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
@@ -51,7 +51,7 @@ public abstract class TransportTest {
     /** Called after the test to check that all resources were released. */
     protected void everythingIsClosed() {}
 
-    /** Releases all code that blocks until the test releases it. */
+    /** Releases all code that the test has blocked. */
     protected void letGo() {}
 
     protected <T> Future<T> inBackground(Callable<T> call) {

@@ -32,7 +32,7 @@ final class Account {
         Times times = byPhase(call);
         double sum = times.sum();
         if (sum > call.tookNanos() && sum > 0) {
-            // The phases add up to more than the time of the call, because the call ran operations in parallel.
+            // The sum of the phases exceeds the time of the call, because the call ran operations in parallel.
             times.scale(call.tookNanos() / sum);
         } else {
             times.add(OWN, call.tookNanos() - sum);

@@ -138,7 +138,7 @@ final class CallRecords implements CallObserver {
         } else if (records.calls.sum() % ONE_IN == 0) {
             records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
             records.learn(ledger, now);
-            // Calls that hang later may never end, so their threads must be known before.
+            // The threads must be registered before a call hangs, because a hanging call may never end.
             threads.register();
         }
     }

@@ -47,7 +47,7 @@ final class CallSamples {
         });
     }
 
-    /** Returns the relative shares of a call's time that its samples assign to each activity. */
+    /** Returns the share of a call's time that each activity has in the call's samples. */
     Shares of(CallLedger call) {
         Shares shares = new Shares();
         shares.add(byCall.getOrDefault(call, List.of()));
@@ -55,8 +55,7 @@ final class CallSamples {
     }
 
     /**
-     * Returns the relative shares of time that the samples of a method's late or failed calls assign to each
-     * activity.
+     * Returns the share of time that each activity has in the samples of a method's late or failed calls.
      */
     Shares of(String method) {
         return byMethod.getOrDefault(method, NONE);

@@ -45,7 +45,7 @@ public record Cause(
         PEER,
         MACHINE,
         PROPERTY,
-        /** The evidence does not suggest a change. */
+        /** The place is unknown, because the evidence does not suggest a change. */
         UNKNOWN
     }
 

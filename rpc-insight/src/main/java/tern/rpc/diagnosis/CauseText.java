@@ -12,10 +12,10 @@ import tern.rpc.pool.PoolKind;
 /** Describes a part of the calls' extra time as a cause, with its evidence and the advised change. */
 final class CauseText {
 
-    /** A wait for a connection counts from this share of the target. */
+    /** The minimum length of a notable wait for a connection, as a share of the latency target. */
     private static final double NOTABLE_WAIT = 0.1;
 
-    /** Precedes the holder in the name of a lock. */
+    /** The text that precedes the holder in a lock's name. */
     private static final String HELD = " held in ";
 
     private final Evidence evidence;
@@ -65,7 +65,10 @@ final class CauseText {
                 acquitted(part));
     }
 
-    /** Adds to the change what must not be held during the operation, if other calls wait for it. */
+    /**
+     * Adds advice to the change if the operation runs while the call holds a lock or connection that other calls wait
+     * for.
+     */
     private Change withoutHolding(Change change, Part part) {
         String held = null;
         for (Symptom symptom : symptoms.getOrDefault(part, List.of())) {
@@ -83,8 +86,8 @@ final class CauseText {
     }
 
     /**
-     * Returns whether the operation of this part probably runs while a connection to a database is held: other calls
-     * wait for such a connection for a notable time.
+     * Returns whether the operation of this part probably runs while the call holds a database connection. This is
+     * assumed if other calls wait notably long for such a connection.
      */
     private boolean isHeldDuring(Part part, Symptom symptom) {
         Phase phase = Operations.phase(part.kind());

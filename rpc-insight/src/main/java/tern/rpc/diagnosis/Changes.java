@@ -12,10 +12,10 @@ import tern.rpc.Phase;
  */
 final class Changes {
 
-    /** A value is reported as changed if it is at least this many times its usual value. */
+    /** A value is reported as changed if it is at least this multiple of its usual value. */
     private static final double MUCH = 2;
 
-    /** A method is considered new if its first call was at most this long ago. */
+    /** A method is considered new if the time since its first call is at most this long. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
     /** Methods that are first called within this time after the application's first call are not reported as new. */

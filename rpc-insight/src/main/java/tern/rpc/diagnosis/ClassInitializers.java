@@ -13,9 +13,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds threads that wait until another thread has initialized a class. To Java, such a thread is runnable: it stands in
- * the line that uses the class, and uses no processor time. The thread that runs the static initializer is searched
- * among the sampled threads, and at most once a second among all threads. Not thread-safe: only one thread uses it.
+ * Finds threads that wait until another thread has initialized a class. Java reports such a thread as runnable,
+ * although it stays at the line that uses the class and uses no processor time. This class searches for the thread that
+ * runs the static initializer among the sampled threads, and at most once a second among all threads. Not thread-safe:
+ * only one thread uses it.
  */
 final class ClassInitializers {
 
@@ -23,10 +24,13 @@ final class ClassInitializers {
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MAX_THREADS = 256;
 
-    /** A look at many calls reads only some of their threads, so samples of a thread are kept for this time. */
+    /**
+     * The time for which a thread's sample is kept. If there are many calls, each round samples only some of their
+     * threads.
+     */
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** A thread that uses less than this share of the time between two samples does not run. */
+    /** A thread counts as not running if it used less than this share of the time between two samples. */
     private static final double STANDS = 0.01;
 
     private final Map<Long, Stand> last = new HashMap<>(); // the last sample of each thread that seemed to run
@@ -68,7 +72,7 @@ final class ClassInitializers {
         return awaited;
     }
 
-    /** Returns the threads that seem to run, but stand in the same line as in their last sample. */
+    /** Returns the threads that seem to run but are at the same line as in their last sample. */
     private List<ThreadLook> standing(Collection<ThreadLook> sampled, long now) {
         List<ThreadLook> standing = new ArrayList<>();
         for (ThreadLook thread : sampled) {
@@ -111,8 +115,8 @@ final class ClassInitializers {
     }
 
     /**
-     * Returns the initializer whose class has the longest common prefix of names with the waiting code, because no
-     * method of the JVM tells for which class a thread waits.
+     * Returns the initializer whose class has the longest common prefix of names with the waiting code, because the JVM
+     * does not report which class a thread waits for.
      */
     private static @Nullable ThreadLook nearest(ThreadLook waiting, List<ThreadLook> initializers) {
         StackTraceElement line = StackReader.first(waiting);

@@ -11,13 +11,13 @@ import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.LoggingMode;
 
-/** Describes causes in application code that waits, fails or writes log lines. */
+/** Describes causes that lie in application code, such as code that waits, fails or writes log lines. */
 final class CodeText {
 
     /** The prefix of a part's name if an executor's tasks wait for other tasks. */
     static final String TASKS = "tasks of ";
 
-    /** Log lines are more than usual if a call writes at least this many times the usual number. */
+    /** A call writes unusually many log lines if it writes at least this many times the usual number. */
     private static final double MORE_LINES = 2;
 
     private final Evidence evidence;
@@ -118,7 +118,7 @@ final class CodeText {
                 facts);
     }
 
-    /** Returns the advice for a thread that waits nowhere and uses no processor time. */
+    /** Returns the advice for a thread that neither waits nor uses processor time. */
     private static String standing(String shown, @Nullable StackTraceElement line) {
         boolean isNative = line == null || line.isNativeMethod() || shown.endsWith(")");
         return isNative

@@ -35,8 +35,8 @@ final class CollectorLog implements NotificationListener, PauseTimes {
 
     /**
      * The value of {@link System#nanoTime()} when the clock of the JVM's collection notifications was zero. The JVM
-     * does not publish this value, and it is not the start of the uptime. It is estimated: each notification gives an
-     * upper bound. Guarded by this.
+     * does not publish this value, and it is not the start of the uptime. It is estimated, because each notification
+     * gives an upper bound. Guarded by this.
      */
     private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());

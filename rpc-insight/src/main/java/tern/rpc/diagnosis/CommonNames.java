@@ -11,7 +11,7 @@ import tern.rpc.pool.ApplicationCode;
  * of their common caller. All samples that wait for a lock get the name of the lock's usual holder.
  *
  * @param caller the common caller of computing code; null if each method keeps its own name
- * @param holders the part name that includes the usual holder, by lock
+ * @param holders for each lock with a usual holder, the part name that includes this holder
  */
 record CommonNames(@Nullable String caller, Map<String, String> holders) {
 

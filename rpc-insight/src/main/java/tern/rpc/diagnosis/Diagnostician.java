@@ -69,7 +69,7 @@ public final class Diagnostician {
     private @Nullable Instant since; // the beginning of the current miss; used only by the watching thread
     private long sinceNanos; // used only by the watching thread
     private double usualP99 = -1; // used only by the watching thread
-    private int healthySeconds = KEPT_SECONDS; // since the last miss; used only by the watching thread
+    private int healthySeconds = KEPT_SECONDS; // seconds since the last miss; used only by the watching thread
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
     /** The parts of the application that the diagnosis can see. */
@@ -234,12 +234,15 @@ public final class Diagnostician {
         }
     }
 
-    /** Returns a running call as if it ended now. */
+    /** Returns a record of a running call, as if the call ended now. */
     private static EndedCall soFar(RunningCall call, long now) {
         return new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null);
     }
 
-    /** Returns the number of late calls since the given time that took the usual time of a method that is always late. */
+    /**
+     * Returns the number of late calls since the given time that were not slower than usual, because their method is
+     * always late.
+     */
     private long usuallyLate(long sinceNanos) {
         return records.bad(sinceNanos).stream().filter(usual::isUsual).count();
     }

@@ -100,8 +100,8 @@ final class Excess {
     }
 
     /**
-     * Returns the wait that a failed call's code gave up: a wait that took at least half of the call's time and at
-     * least as long as the latency target. Returns null if there is no such wait.
+     * Returns the wait that the code of a failed call ended with an exception. Such a wait took at least half of the
+     * call's time and at least as long as the latency target. Returns null if there is no such wait.
      */
     private @Nullable Part longWait(EndedCall call) {
         Times times = accountOf(call);
@@ -255,8 +255,8 @@ final class Excess {
     }
 
     /**
-     * The extra time that late or failed calls have only because they were selected for being slow. The slowest tenth
-     * of the usual calls has this extra time too.
+     * Returns the extra time that is only an effect of comparing slow calls with all usual calls. The slowest tenth of
+     * the usual calls has this extra time too.
      */
     double selected(Part part, Predicate<Part> matching) {
         double own = times.sum(Usual::isOwn);

@@ -37,7 +37,7 @@ final class FailurePart {
             "ConnectionRequestTimeoutException", Phase.HTTP_CONNECTION,
             "ConnectionPoolTimeoutException", Phase.HTTP_CONNECTION);
 
-    /** Part of the message of Redis clients if their pool has no free connection. */
+    /** A part of the error message of Redis clients whose pool has no free connection. */
     private static final String NO_RESOURCE = "Could not get a resource";
 
     private static final Set<String> DATABASE = Set.of("SQLException", "DataAccessException", "PersistenceException");
@@ -83,8 +83,8 @@ final class FailurePart {
     private FailurePart() {}
 
     /**
-     * Returns the part that represents the call's failure. Returns null for a failure that the call's time explains
-     * better, such as a timeout.
+     * Returns the part that represents the call's failure. Returns null for a failure that is better explained by the
+     * call's time, such as a timeout.
      */
     static @Nullable Part of(EndedCall call) {
         Throwable failure = call.failure();
@@ -112,7 +112,7 @@ final class FailurePart {
         return ofStore(call, chain);
     }
 
-    /** Returns the phase of a wait for a connection that the exception ended; null if it ended none. */
+    /** Returns the phase of the wait for a connection that the exception ended; null if it did not end such a wait. */
     private static @Nullable Phase waitedFor(Throwable failure) {
         String message = failure.getMessage();
         boolean exhausted = message != null && message.contains(NO_RESOURCE);
@@ -222,7 +222,7 @@ final class FailurePart {
 
     private static @Nullable Phase phase(EndedCall call, List<Throwable> chain) {
         for (Throwable one :
-                chain) { // before databases, because Spring wraps exceptions of Redis in its own for databases
+                chain) { // Redis is checked first, because Spring wraps Redis exceptions in its database exceptions
             if (isA(one, REDIS)) {
                 return call.ledger().count(Phase.REDIS) > 0 ? Phase.REDIS : Phase.REDIS_CONNECTION;
             }

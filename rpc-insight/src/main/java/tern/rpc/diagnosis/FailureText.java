@@ -97,7 +97,10 @@ final class FailureText {
         return "see the log of " + peer + ": it fails with " + failure;
     }
 
-    /** Whether the advice contains the failure already, or the failure says nothing more. */
+    /**
+     * Whether the advice need not repeat the failure, because it already contains the failure or the failure adds no
+     * information.
+     */
     private static boolean isKnown(String failure) {
         return !failure.startsWith("HTTP status ") && !failure.startsWith("answers ") && !failure.startsWith("SSL");
     }

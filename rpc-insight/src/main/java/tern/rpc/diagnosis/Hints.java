@@ -3,7 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Advice for methods of the JDK and of common libraries that often make calls slow. */
+/** Advice about methods of the JDK and of common libraries that often slow down calls. */
 final class Hints {
 
     private static final String REGEX =

@@ -21,8 +21,8 @@ final class MachineText {
     private static final double STOLEN = 0.1;
 
     /**
-     * Code that computes is reported as filling memory if the allocation rate exceeds both {@link #MIN_STORM} and this
-     * many times the usual rate.
+     * Computing code is reported as filling memory if the allocation rate exceeds both {@link #MIN_STORM} and this
+     * multiple of the usual rate.
      */
     private static final double STORM = 10;
 
@@ -150,7 +150,10 @@ final class MachineText {
         return new Told("PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
     }
 
-    /** Whether the collector or threads that serve no call use most of this process's processor time. */
+    /**
+     * Whether most of this process's processor time is used by the garbage collector or by threads that do not serve
+     * calls.
+     */
     boolean isBusyWithOtherThreads() {
         List<Machine.Burner> burners = evidence.machine().burners();
         return isBusyWithCollector() || (!burners.isEmpty() && isBusyWith(burners.get(0)));
@@ -165,7 +168,7 @@ final class MachineText {
         return burner.processors() > 0.5 * Math.max(0.1, evidence.machine().own()) && !serves(burner);
     }
 
-    /** Describes the cause if reading the requests takes long. */
+    /** Describes the cause if reading requests takes a long time. */
     private Told largeRequests() {
         Part decode = Part.of(Kind.DECODE);
         String method = "";

@@ -36,7 +36,7 @@ final class MachineWatch implements ProcessWatch {
     private final Deque<Look> looks = new ArrayDeque<>();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // the number of readings before the JVM's threads are searched again
+    private int untilSearch; // the number of readings until the JVM's threads are searched again
 
     MachineWatch() {
         collectors.start();

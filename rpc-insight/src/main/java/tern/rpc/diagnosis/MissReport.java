@@ -28,7 +28,7 @@ final class MissReport {
     private static final int MAX_UNTOLD_SECONDS = 4;
 
     private final History history;
-    private final Deque<String> firsts = new ArrayDeque<>(); // the first cause in each of the last seconds
+    private final Deque<String> firsts = new ArrayDeque<>(); // the diagnosed first cause in each of the last seconds
     private @Nullable Diagnosis published; // the published diagnosis of the current miss
     private boolean told; // whether the log line of the current miss was written
     private int seconds;

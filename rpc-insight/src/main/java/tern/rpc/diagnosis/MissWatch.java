@@ -4,10 +4,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Decides every second whether calls miss the latency target. A second counts as missed if, with a certainty of 99 %,
- * the true share of bad calls (late, failed or refused) is above one percent (lower bound of Wilson's score
- * interval). The share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins
- * when two of three seconds count as missed, or when calls hang. Not thread-safe: only one thread uses it.
+ * Decides every second whether calls miss the latency target. A second counts as missed if the share of bad calls
+ * (late, failed or refused) is above one percent with 99 % confidence (lower bound of Wilson's score interval). The
+ * share covers the last ten seconds, or the last sixty seconds if there are few calls. A miss begins when two of three
+ * seconds count as missed, or when calls hang. Not thread-safe: only one thread uses it.
  */
 final class MissWatch {
 
@@ -17,7 +17,7 @@ final class MissWatch {
     private static final int SLOW_CALLS = 20;
     private static final int MAX_SLOW_CALLS = FAST_CALLS * SLOW_SECONDS / FAST_SECONDS;
 
-    /** If no call ended within this time, the miss ends. */
+    /** The time without any ended call after which a miss ends. */
     private static final int RECENT_SECONDS = 3;
 
     private static final int MIN_BAD = 5;
@@ -32,10 +32,10 @@ final class MissWatch {
      */
     private static final int WARM_UP_SECONDS = 60;
 
-    /** Usual times are learned only after this number of seconds with calls. */
+    /** The number of seconds with calls after which usual times are learned. */
     private static final int LEARNING_SECONDS = 30;
 
-    // one element per second: the number of calls, then the number of late, failed or refused calls
+    // for each second, the number of calls and the number of late, failed or refused calls
     private final Deque<long[]> seconds = new ArrayDeque<>();
     private int votes; // whether each of the last three seconds counted as missed, one bit per second
     private int hungLooks;
@@ -64,7 +64,8 @@ final class MissWatch {
         boolean bareMiss = false;
         if (calls(FAST_SECONDS) >= FAST_CALLS) {
             bareMiss = calls(RECENT_SECONDS) > 0 && isMiss(FAST_SECONDS, FAST_CALLS);
-            // If there were more calls in the last minute, the application was busy and calls have just stopped.
+            // The last minute is not used if it contains many calls, because then the application was busy and calls
+            // have just stopped.
         } else if (calls(FAST_SECONDS) > 0 && calls(SLOW_SECONDS) < MAX_SLOW_CALLS) {
             bareMiss = isMiss(SLOW_SECONDS, SLOW_CALLS);
         }
@@ -110,20 +111,21 @@ final class MissWatch {
     }
 
     /**
-     * Whether calls missed the latency target in the last second. A miss continues for some seconds after calls meet
-     * the target again.
+     * Returns whether calls missed the latency target in the last second. A miss continues for some seconds after calls
+     * meet the target again.
      */
     boolean isMissed() {
         return missed;
     }
 
-    /** Whether the application has run long enough for a miss to be logged at WARN. */
+    /** Returns whether the application has run long enough for a miss to be logged at WARN. */
     boolean isWarm() {
         return secondsWithCalls > WARM_UP_SECONDS;
     }
 
     /**
-     * Whether usual times can be learned from this second: calls meet the latency target, and no miss is in progress.
+     * Returns whether usual times can be learned from this second: calls meet the latency target, and no miss is in
+     * progress.
      */
     boolean isHealthy() {
         return !open && votes == 0 && secondsWithCalls > LEARNING_SECONDS;

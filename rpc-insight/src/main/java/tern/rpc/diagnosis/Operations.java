@@ -33,13 +33,13 @@ final class Operations {
 
     private static final double WIDE_NANOS = 3e6;
 
-    /** An operation with more than this share of the extra time is the only slow operation. */
+    /** If one operation takes more than this share of the extra time, it is considered the only slow operation. */
     private static final double DOMINANT = 0.8;
 
-    /** If a call runs at least this many operations, their number is the cause, not their duration. */
+    /** If a call runs at least this many operations, their number is considered the cause, not their duration. */
     static final int MANY = 8;
 
-    /** The kinds of operations whose usual number in a call is learned. */
+    /** The kinds of operations whose usual number per call is learned. */
     private static final List<Phase> COUNTED = List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC, Phase.LOGGING);
 
     private static final Pattern FAILING = Pattern.compile(" \\((429|5\\d\\d|failed)\\)$");
@@ -123,7 +123,7 @@ final class Operations {
 
     /**
      * Returns the figures of an operation as evidence: its number in a call, its duration and its usual duration. The
-     * list is empty for an operation that only samples show.
+     * list is empty for an operation that is known only from samples.
      */
     List<String> figures(String word, Phase phase, String name) {
         if (name.startsWith(StackReader.CALLED)) {
@@ -247,8 +247,8 @@ final class Operations {
     }
 
     /**
-     * Whether calls run so many short operations of this kind that the number of operations is the cause, not their
-     * duration.
+     * Returns whether calls run so many short operations of this kind that the number of operations is the cause, not
+     * their duration.
      */
     boolean areMany(Kind kind) {
         Phase phase = phase(kind);
@@ -282,7 +282,7 @@ final class Operations {
                 .orElse(null);
     }
 
-    /** Whether the name of an HTTP exchange ends with a status of 429 or 5xx. */
+    /** Returns whether the name of an HTTP exchange ends with a status of 429 or 5xx. */
     static boolean isFailing(String name) {
         return FAILING.matcher(name).find();
     }
@@ -302,7 +302,7 @@ final class Operations {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Whether all operations of this kind take about the same time, as on a slow network. */
+    /** Returns whether all operations of this kind take about the same time, as on a slow network. */
     boolean isSameForAll(Kind kind) {
         Phase phase = phase(kind);
         if (phase == null) {

@@ -13,9 +13,9 @@ record Part(Kind kind, String name) {
         QUEUE(true),
         /** The time spent reading the request. */
         DECODE(false),
-        /** Code that computes. The part is named after the application's innermost stack frame. */
+        /** Code that computes. Its name is the application's innermost stack frame. */
         COMPUTING(false),
-        /** The wait for a lock. The part is named after the lock and the stack frame of the lock's owner. */
+        /** The wait for a lock. Its name contains the lock and the stack frame of the lock's owner. */
         LOCK(false),
         /** A pause in the code, such as a sleep. */
         SLEEP(false),
@@ -39,7 +39,7 @@ record Part(Kind kind, String name) {
          * part is named after the class.
          */
         CLASS_INITIALIZATION(false),
-        /** Native code that uses no processor time. */
+        /** Native code that runs without using processor time. */
         NATIVE(false),
         /** The wait for a connection from a pool. */
         POOL(true),
@@ -47,7 +47,7 @@ record Part(Kind kind, String name) {
         REDIS(false),
         HTTP(false),
         RPC(false),
-        /** Tasks that the calling thread runs itself because the executor is full. */
+        /** Tasks that the calling thread runs itself, because the executor is full. */
         CALLER_RUNS(false),
         LOG(false),
         /** The wait for a processor by a thread that is ready to run. */
@@ -60,17 +60,17 @@ record Part(Kind kind, String name) {
         JVM_PAUSE(false),
         /** A pause of the whole process, because something outside froze the process or the machine. */
         OUTSIDE(false),
-        /** Time in which no thread works on the call, because an asynchronous method waits for something. */
+        /** The time when no thread works on the call, because an asynchronous method waits for something. */
         ELSEWHERE(true),
         /** A full executor. The part has the executor's name. */
         EXECUTOR(true),
-        /** Another process that fails. The part is named after the process's address and the failure. */
+        /** A failure of another process. Its name contains the process's address and the failure. */
         PEER_FAILS(false),
         /** An exception in the code. The part is named after the exception and its stack frame. */
         FAILURE(false),
         /** A limit on concurrent calls that is not the number of workers. */
         LIMIT(false),
-        /** Time that no evidence explains. */
+        /** The time that no evidence explains. */
         UNEXPLAINED(false);
 
         private final boolean passedOn;
@@ -79,7 +79,10 @@ record Part(Kind kind, String name) {
             this.passedOn = passedOn;
         }
 
-        /** Whether time on this part is only a symptom. Such time is assigned to whatever the call waited for. */
+        /**
+         * Returns whether time on this part is only a symptom. This time is assigned to the work for which the call
+         * waited.
+         */
         boolean isPassedOn() {
             return passedOn;
         }

@@ -4,7 +4,7 @@ package tern.rpc.diagnosis;
 @FunctionalInterface
 interface PauseTimes {
 
-    /** The value to use if no pauses are known. */
+    /** An instance without pauses, for use if no pauses are known. */
     PauseTimes NONE = (from, to) -> new Times();
 
     /**

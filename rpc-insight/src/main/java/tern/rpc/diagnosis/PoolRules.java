@@ -30,7 +30,7 @@ final class PoolRules {
     void apply() {
         for (Part part : leaves.longestFirst()) {
             PoolVerdict verdict = part.kind() == Kind.POOL ? PoolVerdict.find(pools, part) : null;
-            // The tasks of an executor occupy it, and not these calls.
+            // An executor is occupied by its tasks, not by the calls that wait for it.
             if (verdict == null || verdict.pool().now().kind() == PoolKind.EXECUTOR) {
                 continue;
             }
@@ -59,8 +59,8 @@ final class PoolRules {
     }
 
     /**
-     * Returns the operations for which a connection of the pool is lent; null if a connection may be held during other
-     * work too, as in a transaction.
+     * Returns the kind of operation for which a call borrows a connection from the pool; null if calls may also hold
+     * the connection during other work, as in a transaction.
      */
     private static @Nullable Kind operationOf(PoolVerdict verdict) {
         return switch (verdict.pool().now().kind()) {
@@ -70,7 +70,10 @@ final class PoolRules {
         };
     }
 
-    /** Returns the extra time of the calls that wait, without their waits: the holders are calls of the same kind. */
+    /**
+     * Returns the extra time of the calls that wait, without their waits. The holders of the connections are assumed to
+     * be calls of the same kind.
+     */
     private Times workOfHolders() {
         Times used = leaves.only(other -> Leaves.isLeaf(other) && other.kind() != Kind.FAILURE);
         Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
@@ -80,8 +83,8 @@ final class PoolRules {
     }
 
     /**
-     * Whether threads outside of calls occupy the pool: at least half of its connections are in use, and the operations
-     * of calls explain less than half of this use.
+     * Returns whether threads outside of calls occupy the pool: at least half of its connections are in use, and the
+     * operations of calls explain less than half of this use.
      */
     private boolean isOccupiedOutside(PoolVerdict verdict, Kind operation) {
         PoolLook pool = verdict.pool();

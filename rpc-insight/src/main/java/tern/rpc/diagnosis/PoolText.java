@@ -18,10 +18,10 @@ import tern.rpc.pool.PoolSnapshot;
 /** Describes waits for connections, workers and executors, and advises pool sizes. */
 final class PoolText {
 
-    /** If a larger share of a resource is busy, the advice does not add load to that resource. */
+    /** The maximum busy share of a resource to which advice may add load. */
     private static final double FULL = 0.8;
 
-    /** The number of calls is considered higher than usual if it is at least this multiple of the usual number. */
+    /** The multiple of the usual number of calls from which the number counts as higher than usual. */
     private static final double MORE = 1.5;
 
     /**
@@ -116,12 +116,12 @@ final class PoolText {
                 + (user.operation() == null ? "" : ": " + user.operation());
     }
 
-    /** Returns the name of an executor's pool; differs from the prefix of its threads' names for the common pool. */
+    /** Returns the name of an executor's pool. This is the prefix of its threads' names, except for the common pool. */
     static String poolOf(String threads) {
         return threads.equals(COMMON_THREADS) ? COMMON_POOL : threads;
     }
 
-    /** Returns the code that takes connections from the pool, as far as samples show this code. */
+    /** Returns the code that takes connections from the pool, if samples contain this code. */
     private String takers(PoolKind kind) {
         Phase phase = switch (kind) {
             case JDBC -> Phase.SQL;
@@ -357,7 +357,7 @@ final class PoolText {
     }
 
     /**
-     * @param takings the number of tasks that were started per second
+     * @param takings the number of tasks started per second
      * @param hold the mean duration of a task in nanoseconds; negative if unknown
      * @param slower whether tasks take longer than usual
      */

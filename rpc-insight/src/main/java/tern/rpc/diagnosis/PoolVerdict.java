@@ -39,15 +39,15 @@ record PoolVerdict(
 
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    /** If a larger share of a pool is busy, waits are expected. */
+    /** The busy share of a pool above which waits are expected. */
     private static final double FULL = 0.8;
 
     private static final double HALF = 0.5;
 
-    /** Larger sizes are never advised. */
+    /** The largest size that is ever advised. */
     private static final int MAX_SIZE = 2_000;
 
-    /** If a smaller share of a pool is busy, the pool's size is not the reason for waits. */
+    /** The busy share of a pool below which its size is not the reason for waits. */
     private static final double UNUSED = 0.1;
 
     /** Connections that are held for a long time are the reason if they make up at least this share of the pool. */
@@ -74,8 +74,8 @@ record PoolVerdict(
         /** Calls hold connections longer than usual. */
         SLOW_TO_USE,
         /**
-         * Connections are handed out in the order of requests, so each connection is unused until a sleeping thread
-         * wakes up.
+         * Connections are handed out in the order of requests, so a returned connection stays unused until the sleeping
+         * thread that is first in line wakes up.
          */
         FAIR,
         /** Calls need more connections than the pool has. */
@@ -142,8 +142,8 @@ record PoolVerdict(
         if (waits && snapshot.fair() && snapshot.kind() == PoolKind.JDBC && needed >= 0 && needed <= FULL * size) {
             return new PoolVerdict(pool, Reason.FAIR, null, null, facts);
         }
-        // A few connections that are held for a long time make all other calls wait, although these connections are
-        // idle most of the time.
+        // A few connections that are held for a long time can make all other calls wait, although the pool is not busy
+        // on average.
         if (needed > FULL * size
                 || (waitsMuch && needed >= 0)
                 || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
@@ -153,8 +153,8 @@ record PoolVerdict(
     }
 
     /**
-     * Whether connections that are held for a long time explain the waits: the pool is large enough for normal use,
-     * but too small without these connections.
+     * Returns whether connections that are held for a long time explain the waits: the pool is large enough for normal
+     * use, but too small without these connections.
      */
     private static boolean explains(int kept, double needed, int size) {
         double used = Math.max(0, needed);
@@ -255,7 +255,7 @@ record PoolVerdict(
         if (hold < 0) {
             return -1;
         }
-        // Borrowers whose wait failed needed a connection too.
+        // Borrowers whose wait failed also needed a connection.
         double waiting = Math.max(0, pool.since().refused()) / seconds;
         double busy = (takings + waiting) * hold / 1e9;
         int max = (int) pool.now()
@@ -270,7 +270,10 @@ record PoolVerdict(
         return pool.now().name();
     }
 
-    /** Returns the verdict that threads outside of calls use the connections, because the calls themselves are not slower. */
+    /**
+     * Returns the verdict that threads outside of calls use the connections. It applies if the calls themselves are not
+     * slower.
+     */
     PoolVerdict heldByOthers() {
         List<Holder> outside = outside(pool);
         return outside.isEmpty()
@@ -283,7 +286,7 @@ record PoolVerdict(
         return reason == Reason.LEAKED || reason == Reason.HELD_BY_OTHERS;
     }
 
-    /** Returns the words for one resource of the pool, such as {@code a thread of "mail"}. */
+    /** Returns a description of one resource of the pool, such as {@code a thread of "mail"}. */
     String resource() {
         return switch (pool.now().kind()) {
             case WORKERS -> "a worker";

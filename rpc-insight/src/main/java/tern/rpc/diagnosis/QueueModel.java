@@ -27,7 +27,7 @@ final class QueueModel {
      *
      * @param use the mean time for which a resource is used
      * @param variation the mean of two squared coefficients of variation: of the intervals between arrivals, and of
-     *     the times of use; 1 if both are random
+     *     the times of use; 1 if both are exponentially distributed
      */
     static double waitP99(double busy, int places, double use, double variation) {
         if (busy >= places) {

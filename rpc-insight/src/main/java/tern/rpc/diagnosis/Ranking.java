@@ -10,10 +10,10 @@ import java.util.Set;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * Ranks the causes of a miss by the time that they cost late or failed calls. The time of a wait is assigned to the
- * work for which the call waited (the method of wPerf): the wait for a worker to the work of the workers, the wait for
- * a connection to the work of its holders, the wait for a lock to an operation of its owner, and the wait for a result
- * to the tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md describes the
+ * Ranks the causes of a miss by the time that they cost late or failed calls. As in wPerf, the time of a wait is
+ * assigned to the work for which the call waited: the wait for a worker to the work of the workers, the wait for a
+ * connection to the work of its holders, the wait for a lock to an operation of its owner, and the wait for a result to
+ * the tasks of the executor. A part that does not wait for other work is a cause. docs/diagnosis.md describes the
  * rules.
  */
 final class Ranking {
@@ -42,10 +42,12 @@ final class Ranking {
     /** A symptom below this share of the latency target is not reported. */
     private static final double LEAST_SYMPTOM = 0.01;
 
-    /** The reasons for refusals by limits that are not the number of workers. */
+    /** The refusal reasons that stand for limits other than the number of workers. */
     private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
 
-    /** The prefix of the refusal reason if the application itself refused a web request, as in {@code status 503}. */
+    /**
+     * The prefix of the refusal reason for a web request that the application itself refused, as in {@code status 503}.
+     */
     static final String STATUS = "status ";
 
     private final Evidence evidence;
@@ -87,7 +89,7 @@ final class Ranking {
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
-        Set<String> titles = new HashSet<>(); // Waits in several code lines may be for the same executor.
+        Set<String> titles = new HashSet<>(); // Waits in several lines may have the same executor as cause.
         for (Part part : ranked) {
             if (causes.size() < MAX_CAUSES && (leaves.of(part) >= least || causes.isEmpty())) {
                 Cause cause = text.cause(part, leaves.of(part), all, saves(part), certain(part));
@@ -98,7 +100,7 @@ final class Ranking {
         }
         double certain = ranked.stream().mapToDouble(this::certain).sum();
         if (!causes.isEmpty() && !ranked.contains(Account.OWN) && certain < MIN_CERTAIN * all) {
-            // There are too few samples to be certain of the causes found so far.
+            // There are too few samples for certainty about the causes found so far.
             causes.add(text.cause(Account.OWN, all - certain, all, saves(Account.OWN), 0));
         }
         if (causes.isEmpty()) {
@@ -122,16 +124,16 @@ final class Ranking {
     }
 
     /**
-     * The certain time of a part, minus the time that usual slow calls spend on it too. An operation whose time
-     * varies is long in late calls even if the operation became no slower.
+     * Returns the certain time of a part, minus the time that usual slow calls also spend on it. An operation whose
+     * duration varies takes long in late calls even if it did not become slower.
      */
     private double weight(Part part) {
         return Math.max(0, certain(part) - excess.selected(part, Operations.only(part)));
     }
 
     /**
-     * The parts sorted by their weights, and parts of equal weight by their certain times. Parts with close weights are
-     * sorted by the number of calls that removing the part would save.
+     * Returns the parts sorted by weight, then by certain time. Parts with similar weights are sorted by the number of
+     * calls that the removal of the part would save.
      */
     private List<Part> ranked() {
         List<Part> parts = new ArrayList<>(leaves.longestFirst());

@@ -88,7 +88,9 @@ final class RecordingSummary {
         return shown(stack.getFrames().get(0));
     }
 
-    /** Whether application code is on the stack. If not, a parked thread is an idle thread. */
+    /**
+     * Returns whether application code is on the stack. Without application code, a parked thread is considered idle.
+     */
     private static boolean isOfApplication(RecordedStackTrace stack) {
         return stack.getFrames().stream()
                 .anyMatch(frame -> frame.isJavaFrame()

@@ -9,7 +9,7 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * Checks a pool size before the size is advised. The library must accept the size, the size must be larger than the
  * current one, the processors must not be full, and a replay of the last calls with the size must meet the latency
- * target. The check also requires that a replay with the current sizes comes close to the measured times.
+ * target. A replay with the current sizes must also reproduce the measured times approximately.
  */
 final class Remedy {
 
@@ -31,8 +31,8 @@ final class Remedy {
     record Size(PoolSetting setting, int value, double expectedNanos) {}
 
     /**
-     * Returns the smallest size at which calls meet the latency target. Returns null if there is no such size, or if
-     * a replay with the current sizes does not come close to the measured times.
+     * Returns the smallest size at which calls meet the latency target. Returns null if there is no such size, or if a
+     * replay with the current sizes deviates too much from the measured times.
      *
      * @param from the smallest size to try
      */

@@ -112,8 +112,7 @@ final class RemoteText {
     }
 
     /**
-     * Returns a comparison of the endpoints that one remote method was called on; null if only one endpoint was
-     * called.
+     * Returns a comparison of the endpoints on which a remote method was called; null if only one endpoint was called.
      */
     private @Nullable String endpoints(String name) {
         int at = name.indexOf(AT);

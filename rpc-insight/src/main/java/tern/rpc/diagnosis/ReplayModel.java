@@ -16,17 +16,17 @@ import java.util.PriorityQueue;
  */
 final class ReplayModel {
 
-    /** Stands for any number of workers or connections. */
+    /** The value for an unlimited number of workers or connections. */
     static final int UNLIMITED = Integer.MAX_VALUE;
 
-    /** The model is unreliable if its result differs from the measured time by more than this share. */
+    /** The maximum deviation of a reliable model's result from the measured time, as a share. */
     private static final double TOLERANCE = 0.3;
 
     private static final double P99 = 0.99;
     private static final int MIN_CALLS = 50;
 
     private final List<CallTrace.Call> measured;
-    private final List<CallTrace.Call> calls; // all replayed calls; the results cover only the last ones
+    private final List<CallTrace.Call> calls; // all replayed calls, including any first pass that the results omit
     private final int kind;
     private final double useNanos;
     private final long waitLimitNanos;
@@ -68,7 +68,7 @@ final class ReplayModel {
      */
     record Outcome(double p99Nanos, double meanNanos, double failed) {}
 
-    /** Whether a replay with the current sizes reproduces the measured times closely enough. */
+    /** Returns whether a replay with the current sizes reproduces the measured times closely enough. */
     boolean isReliable(int workers, int places) {
         if (measured.size() < MIN_CALLS) {
             return false;
@@ -89,7 +89,7 @@ final class ReplayModel {
         return sorted.length == 0 ? 0 : sorted[(int) Math.min(sorted.length - 1, Math.floor(P99 * sorted.length))];
     }
 
-    /** A call's steps in their order. */
+    /** The steps of a call, in order. */
     private enum Step {
         ARRIVES,
         WANTS_CONNECTION,
@@ -183,7 +183,7 @@ final class ReplayModel {
                     (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
         }
 
-        /** Returns the time for which a call works without a connection. */
+        /** Returns the time during which a call works without a connection. */
         private double work(int call) {
             double all = calls.get(call).serviceNanos();
             return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * What a call did at one moment.
+ * A snapshot of what a call did at one moment.
  *
  * @param phase the phase of the call's ledger
  * @param part the activity of the call's thread
@@ -16,7 +16,8 @@ import tern.rpc.Phase;
  *     Matcher.matches}; null if there is none
  * @param doing the application's innermost frame in the last owner of the lock; for the initialization of a class, the
  *     application's innermost frame in the waiting thread; null if the thread waits for neither
- * @param owner the name of the thread that holds the lock or initializes the class; null if the thread waits for neither
+ * @param owner the name of the thread that holds the lock or initializes the class; null if the thread waits for
+ *     neither
  * @param resolving whether the thread looked up a host name
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds the lock
  * @param cpuNanos the processor time of the thread so far; -1 if unknown
@@ -39,7 +40,7 @@ record Sample(
         path = List.copyOf(path);
     }
 
-    /** The application's innermost frame; null if there is none. */
+    /** Returns the application's innermost frame; null if there is none. */
     @Nullable
     StackTraceElement line() {
         return path.isEmpty() ? null : path.get(0);
@@ -61,7 +62,7 @@ record Sample(
                 delayNanos);
     }
 
-    /** Returns a copy that waits for the same as a later sample of the same call. */
+    /** Returns a copy that waits for the same thing as a later sample of the same call. */
     Sample waitingAs(Sample later) {
         return new Sample(
                 atNanos,

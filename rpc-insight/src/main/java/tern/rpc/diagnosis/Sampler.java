@@ -15,8 +15,8 @@ import tern.rpc.RunningCall;
 import tern.rpc.evidence.RunQueue;
 
 /**
- * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. The pause before the next
- * sample is at least a hundred times as long as the last sample took. Not thread-safe: only one thread uses it.
+ * Samples the threads of running calls. One sample reads at most {@value #MAX_THREADS} stacks. The pause before the
+ * next sample is at least a hundred times as long as the last sample took. Not thread-safe: only one thread uses it.
  */
 final class Sampler {
 
@@ -30,7 +30,7 @@ final class Sampler {
     private final TaskWatch tasks = new TaskWatch();
     private final ClassInitializers initializers = new ClassInitializers();
     private final Random random = new Random(1);
-    private long lookNanos; // how long the last sample took, in nanoseconds
+    private long lookNanos; // the duration of the last sample, in nanoseconds
 
     /** The samples of one call, oldest first. */
     static final class Samples {
@@ -71,7 +71,7 @@ final class Sampler {
         return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), lookNanos * 100);
     }
 
-    /** Samples the threads of the calls that have run longest, and of some other calls. */
+    /** Samples the threads of the calls that have run longest, and of some randomly chosen calls. */
     void look(List<RunningCall> running, long now) {
         List<RunningCall> chosen = choose(running);
         Map<Long, ThreadLook> looks = read(chosen);
@@ -93,8 +93,8 @@ final class Sampler {
     }
 
     /**
-     * Chooses calls among those that have a thread. Half of the chosen calls are those that have run longest; the rest
-     * are chosen at random.
+     * Chooses calls that have a thread. Half of them are the calls that have run longest; the rest are chosen at
+     * random.
      */
     private List<RunningCall> choose(List<RunningCall> running) {
         List<RunningCall> all = new ArrayList<>();
@@ -124,7 +124,7 @@ final class Sampler {
         return looks;
     }
 
-    /** Reads the stack of a virtual thread. The JVM does not report such a stack by thread id. */
+    /** Reads the stack of a virtual thread. The JVM does not report the stacks of virtual threads by thread id. */
     private static @Nullable ThreadLook virtual(RunningCall call) {
         Thread thread = call.ledger().thread();
         if (thread.getId() != call.threadId()) {
@@ -136,7 +136,9 @@ final class Sampler {
                 : new ThreadLook(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1, -1);
     }
 
-    /** @param initializer the thread that initializes the class for which the call's thread waits; null if it does not */
+    /**
+     * @param initializer the thread that initializes the class for which the call's thread waits; null if it does not
+     */
     private Sample sample(
             RunningCall call, ThreadLook thread, @Nullable ThreadLook initializer, Map<Long, Phase> phases, long now) {
         ThreadLook owner = initializer == null ? StackReader.lastOwner(thread) : initializer;

@@ -20,7 +20,7 @@ final class Shares {
     /** The activities during the calls' own time, as relative weights. */
     final Times own = new Times();
 
-    // time to move out of each operation, as relative weights in units of samples
+    // the time to subtract from each operation, by its new part, as weights in units of samples
     private final Map<Phase, Times> moved = new EnumMap<>(Phase.class);
     private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
     private int ownLooks;
@@ -91,7 +91,10 @@ final class Shares {
         return shares;
     }
 
-    /** Divides the time since the previous sample of a thread that seemed to compute. The sum of the shares is 1. */
+    /**
+     * Divides the time since the previous sample of a thread that appeared to compute into three shares. Their sum is
+     * 1.
+     */
     private record Use(double computing, double delayed, double blocked) {
 
         private static final Use COMPUTES = new Use(1, 0, 0);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 import tern.rpc.pool.ApplicationCode;
 
-/** Finds from a thread's stack what the thread does or waits for. */
+/** Determines from a thread's stack what the thread does or waits for. */
 final class StackReader {
 
     /** A JDK method in which threads wait, and the kind of wait. */
@@ -88,8 +88,8 @@ final class StackReader {
             new Library("org.eclipse.angus.mail.", Kind.SOCKET));
 
     /**
-     * Prefixes of the classes that run a statement in a database within this process. A thread that computes there does
-     * the work of the database, and does not read its results.
+     * Prefixes of the classes that run a statement in a database within this process. A thread that computes in these
+     * classes does the work of the database; it does not read results.
      */
     private static final List<String> ENGINES = List.of(
             "org.h2.command.CommandContainer",
@@ -102,8 +102,8 @@ final class StackReader {
             "org.sqlite.core.NativeDB");
 
     /**
-     * The name prefix of an operation that the ledger does not record. The code that calls the operation follows the
-     * prefix.
+     * The name prefix of an operation that the ledger does not record. The prefix is followed by the code that calls
+     * the operation.
      */
     static final String CALLED = "called in ";
 
@@ -144,8 +144,8 @@ final class StackReader {
     }
 
     /**
-     * Whether code outside the JDK itself parks the thread for a limited time, as rate limiters do. The JDK's locks,
-     * queues and futures park threads in their own stack frames.
+     * Returns whether code outside the JDK itself parks the thread for a limited time, as rate limiters do. The JDK's
+     * locks, queues and futures park threads in their own stack frames.
      */
     private static boolean parksForATime(ThreadLook thread) {
         boolean parked = false;
@@ -190,7 +190,7 @@ final class StackReader {
         return null;
     }
 
-    /** Whether the thread looks up a host's address, regardless of the library that called the lookup. */
+    /** Returns whether the thread looks up a host's address, regardless of the library that called the lookup. */
     static boolean isResolver(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -231,7 +231,7 @@ final class StackReader {
         return null;
     }
 
-    /** Whether the application's innermost frame calls the JDK directly, so no library waits in between. */
+    /** Returns whether the application's innermost frame calls the JDK directly, so no library waits in between. */
     static boolean waitsByItself(ThreadLook thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();
@@ -246,8 +246,8 @@ final class StackReader {
     }
 
     /**
-     * Whether a frame between the application and a library carries no information, such as a frame of a proxy, a
-     * lambda form or reflection.
+     * Returns whether a frame between the application and a library carries no information, such as a frame of a proxy,
+     * a lambda form or reflection.
      */
     private static boolean isHidden(String type) {
         return type.contains("$$")
@@ -361,7 +361,7 @@ final class StackReader {
 
     /**
      * Returns the simple name of the application's class that this thread initializes; null if it initializes none. If
-     * one initializer runs another one, this is the outer class, because other threads wait for it.
+     * one static initializer runs another one, returns the outer class, because other threads wait for that class.
      */
     static @Nullable String initialized(ThreadLook thread) {
         String outermost = null;

@@ -32,8 +32,8 @@ final class StoreText {
     private static final double IDLE_OF_TARGET = 0.1;
 
     /**
-     * If the processors are crowded, event loops are considered the cause if they use at least this share of the
-     * process's processor time.
+     * The share of the process's processor time from which event loops are considered the cause, if the processors are
+     * crowded.
      */
     private static final double LOOPS = 0.25;
 
@@ -44,8 +44,8 @@ final class StoreText {
     private static final double CROWDED = 0.65;
 
     /**
-     * Commands that keep their connection while they wait for data. Spring Data's method names are the names of its
-     * commands.
+     * The commands that keep their connection while they wait for data. Spring Data reports its method names as command
+     * names.
      */
     private static final Set<String> BLOCKING = Set.of(
             "BLPOP",
@@ -64,11 +64,13 @@ final class StoreText {
             "SSUBSCRIBE",
             "MONITOR");
 
-    /** Commands of Redis whose time grows with the data or with the script. Redis executes one command at a time. */
+    /**
+     * The Redis commands whose duration grows with the data or with the script. Redis executes one command at a time.
+     */
     private static final Set<String> STOPPING =
             Set.of("KEYS", "FLUSHALL", "FLUSHDB", "SAVE", "SORT", "EVAL", "EVALSHA", "FCALL", "DEBUG");
 
-    /** A statement that takes this many usual times waits for something. */
+    /** A statement that takes this multiple of its usual time is considered to wait for a lock. */
     private static final double LOCKED_FACTOR = 20;
 
     private final Evidence evidence;
@@ -181,8 +183,8 @@ final class StoreText {
     }
 
     /**
-     * Returns whether a statement that writes became many times slower at once, and no other statement is slower. A slow
-     * plan or disk also slows statements that read.
+     * Returns whether a statement that writes suddenly became many times slower while all other statements kept their
+     * usual times. A slow plan or disk would also slow down statements that read.
      */
     private boolean waitsForLock(String statement, double eachNanos) {
         double usually = operations.usualNamed(Phase.SQL, statement);
@@ -202,7 +204,7 @@ final class StoreText {
     }
 
     /**
-     * Returns the connection that holds a row for which a writing statement waits: a connection with an open
+     * Returns the connection that probably holds the row for which a writing statement waits: a connection with an open
      * transaction on the same table.
      */
     private @Nullable String holderOfRow(String statement) {

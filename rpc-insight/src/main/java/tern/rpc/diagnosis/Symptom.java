@@ -9,7 +9,7 @@ package tern.rpc.diagnosis;
  */
 record Symptom(Part waitedFor, String text, double nanos) {
 
-    /** Returns the line of the diagnosis. */
+    /** Returns the line that describes this symptom in a diagnosis. */
     String line() {
         return text + ": " + Times.millis(nanos) + " ms";
     }

@@ -19,10 +19,10 @@ final class SymptomRules {
     /** Operations of one kind are considered slower if they take at least this share of the extra time. */
     private static final double NOTABLE = 0.1;
 
-    /** A Redis command that takes this time makes other commands wait noticeably. */
+    /** The duration from which a Redis command makes other commands wait noticeably. */
     private static final double STOPPED_NANOS = 10e6;
 
-    /** The number of calls is considered a burst if it is at least this many times the usual number. */
+    /** The multiple of the usual number of calls from which the number counts as a burst. */
     private static final double BURST = 4;
 
     /**
@@ -33,7 +33,7 @@ final class SymptomRules {
 
     private static final double OWNERS_OPERATION = 0.05;
 
-    /** Reading explains the collector's pauses only if it takes at least this share of the latency target. */
+    /** The minimum share of the latency target that reading must take to explain the collector's pauses. */
     private static final double LARGE_OF_TARGET = 0.2;
 
     /** Requests are large if reading them takes at least this many times the usual time. */
@@ -74,8 +74,8 @@ final class SymptomRules {
     }
 
     /**
-     * Assigns the wait for results to the work of the executor's tasks. If most of the tasks wait themselves, the wait
-     * of these tasks is the cause: for other tasks of the same executor, or for something that no stack shows.
+     * Assigns the wait for results to the work of the executor's tasks. If most of the tasks themselves wait, the cause
+     * is what these tasks wait for: other tasks of the same executor, or something that no stack shows.
      */
     private void passOnResults() {
         for (Part part : leaves.longestFirst()) {
@@ -106,8 +106,8 @@ final class SymptomRules {
     }
 
     /**
-     * Whether the tasks that wait can be waiting for tasks of the same executor: the application's code waits by itself,
-     * not within a library, and tasks are queued for the executor's threads.
+     * Returns whether the waiting tasks may wait for other tasks of the same executor. This is possible if the
+     * application's code itself waits, not a library, and if tasks are queued for the executor's threads.
      */
     private boolean mayWaitForTasks(String name, TaskWatch.Executor executor, Part waiting) {
         if (!executor.isOwnWait(waiting)) {
@@ -120,7 +120,10 @@ final class SymptomRules {
         return known.pool().now().waiting() > 0;
     }
 
-    /** Returns whether the command stops Redis. One that is usually short is itself a victim of a slow server. */
+    /**
+     * Returns whether the command stops Redis. A command that is usually short does not stop Redis; it is only slow
+     * because the server is.
+     */
     private boolean stopsRedis(Part part) {
         if (part.kind() != Kind.REDIS || !StoreText.stopsServer(part.name())) {
             return false;
@@ -162,7 +165,8 @@ final class SymptomRules {
      * Merges the operations of one kind in two cases: all of them became slower, which points to their server as the
      * cause; or there are many short operations and none takes most of the time.
      *
-     * @param redisStands whether one command stops Redis and already has the time of the other commands
+     * @param redisStands whether one command stops Redis, and the time of the other commands has already been assigned
+     *     to it
      */
     private void mergeOperations(boolean redisStands) {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
@@ -238,7 +242,10 @@ final class SymptomRules {
         }
     }
 
-    /** Whether the requests of a method are much larger than usual. Calls of other methods only wait meanwhile. */
+    /**
+     * Returns whether the requests of a method are much larger than usual. One method suffices, because the calls of
+     * other methods only wait during the collector's pauses.
+     */
     private boolean areLarge() {
         Part decode = Part.of(Kind.DECODE);
         return excess.badByMethod().keySet().stream().anyMatch(method -> {
@@ -273,7 +280,7 @@ final class SymptomRules {
 
     /**
      * If the number of calls is a multiple of the usual number and everything is slower, the number of calls is the
-     * cause. A part that takes most of the time by itself stays a cause, unless the burst is large.
+     * cause. A part that takes most of the time remains the cause, unless the burst is large.
      */
     private void passOnToCallers() {
         double usually = evidence.usual().figure("calls");

@@ -23,7 +23,7 @@ final class TaskWatch {
     private static final int MAX_THREADS = 32;
     private static final int MAX_EXECUTORS = 32;
 
-    /** The minimum number of samples of busy threads before their waits are judged. */
+    /** The minimum number of samples of busy threads that is needed to assess their waits. */
     private static final int MIN_BUSY = 4;
 
     /** An executor is considered full if at least this share of its threads runs tasks. */
@@ -48,9 +48,9 @@ final class TaskWatch {
     static final class Executor {
         final Times parts = new Times(); // the tasks' activities, as relative weights in units of samples
         final Map<Part, StackTraceElement> lines = new HashMap<>();
-        // for each part, the nearest calling line that belongs to another class
+        // for each part, the innermost calling line that belongs to another class
         final Map<Part, StackTraceElement> callers = new HashMap<>();
-        // the samples in which the application's code itself waits for a result, not a library that it called
+        // the samples in which the application's code waits for a result directly, not through a library
         private final Times ownWaits = new Times();
         // for each part, the method that the application's innermost frame called in the last sample
         final Map<Part, String> called = new HashMap<>();
@@ -59,22 +59,22 @@ final class TaskWatch {
         int looks;
         int busy;
 
-        /** Whether nearly all sampled threads of the executor ran a task. */
+        /** Returns whether nearly all sampled threads of the executor ran a task. */
         boolean isFull() {
             return busy >= MIN_BUSY && busy >= FULL * looks;
         }
 
-        /** Whether the tasks run code of this line's class. */
+        /** Returns whether the tasks run code of this line's class. */
         boolean runs(@Nullable StackTraceElement line) {
             return line != null && classes.getOrDefault(line.getClassName(), 0) > 0;
         }
 
-        /** Whether most samples of this wait show no library between the application's code and the JDK. */
+        /** Returns whether most samples of this wait show no library between the application's code and the JDK. */
         boolean isOwnWait(Part part) {
             return 2 * ownWaits.of(part) > parts.of(part);
         }
 
-        /** The wait for a result in which most of the busy threads were found; null if there is none. */
+        /** Returns the wait for a result in which most of the busy threads were found; null if there is none. */
         @Nullable
         Part waiting() {
             for (Part part : parts.longestFirst()) {
@@ -201,7 +201,7 @@ final class TaskWatch {
         return executors.get(name);
     }
 
-    /** The name of the executor whose tasks were found on this part most often; null if there is none. */
+    /** Returns the name of the executor whose tasks were found on this part most often; null if there is none. */
     @Nullable
     String executorIn(Part part) {
         return executors.entrySet().stream()

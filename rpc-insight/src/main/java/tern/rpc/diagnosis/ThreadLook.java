@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread's state at one moment.
+ * The state of a thread at one moment.
  *
  * @param frames the thread's stack frames, the innermost first
  * @param lock the class of the object for which the thread waits; null if it does not wait
@@ -29,8 +29,8 @@ record ThreadLook(
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     /**
-     * Whether the thread is in this JDK method. Only the innermost frames, up to the first frame outside the JDK, are
-     * searched.
+     * Returns whether the thread is in this JDK method. Only the innermost frames, up to the first frame outside the
+     * JDK, are searched.
      */
     boolean waitsIn(String className, String method) {
         for (StackTraceElement frame : frames) {
@@ -46,17 +46,17 @@ record ThreadLook(
         return false;
     }
 
-    /** Whether the innermost frame is a native method. */
+    /** Returns whether the innermost frame is a native method. */
     boolean isInNative() {
         return frames.length > 0 && frames[0].isNativeMethod();
     }
 
-    /** Whether the thread runs code instead of waiting. */
+    /** Returns whether the thread runs code instead of waiting. */
     boolean computes() {
         return state == Thread.State.RUNNABLE && !isInNative();
     }
 
-    /** Whether the chain of lock owners is a cycle. */
+    /** Returns whether the chain of lock owners is a cycle. */
     boolean isDeadlocked() {
         Set<Long> seen = new HashSet<>(Set.of(id));
         for (ThreadLook next = owner; next != null; next = next.owner) {

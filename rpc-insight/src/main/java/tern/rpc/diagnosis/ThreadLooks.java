@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads the stacks of platform threads, with at most {@value #MAX_FRAMES} frames each. */
 final class ThreadLooks {
 
-    private static final int MAX_THREADS = 32; // the maximum number of lock owners that are read at once
+    private static final int MAX_THREADS = 32; // the maximum number of lock owners to read at once
     private static final int MAX_FRAMES = 64;
     private static final int MAX_OWNERS = 4;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -29,7 +29,7 @@ final class ThreadLooks {
         long[] wanted = ids;
         for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
             List<Long> owners = new ArrayList<>();
-            // Monitors are read only from lock owners, to find the frames that hold the monitors.
+            // Monitors are read only for lock owners, to find the frames that entered them.
             boolean monitors = depth > 0;
             for (ThreadInfo info : THREADS.getThreadInfo(wanted, monitors, false, MAX_FRAMES)) {
                 if (info != null) {

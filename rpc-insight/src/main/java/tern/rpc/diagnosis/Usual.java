@@ -15,25 +15,25 @@ final class Usual {
 
     private static final double WEIGHT = 0.1;
 
-    /** A late call is considered usual if it takes at most this multiple of its usual time. */
+    /** The maximum multiple of its usual time that a late call may take to count as usual. */
     private static final double SLOWER = 1.5;
 
     /** The number of learned seconds after which the usual times of a method are reliable. */
     private static final int MIN_SECONDS = 10;
 
     /**
-     * The number of learned seconds after which the usual times are reliable for a method whose calls are late more
-     * often than not. Such a method may be called as rarely as once in ten seconds.
+     * The number of learned seconds after which the usual times are reliable for a method whose calls are usually late.
+     * Such a method may be called as rarely as once in ten seconds.
      */
     private static final int MIN_RARE_SECONDS = 3;
 
-    /** The share of usual calls, the slowest ones, that is compared with late or failed calls. */
+    /** The share of the usual calls, counted from the slowest, with which late or failed calls are compared. */
     private static final double SLOW_SHARE = 0.1;
 
-    /** One call changes the estimated 90th percentile of the call times by at most this share. */
+    /** The maximum share by which one call changes the estimated 90th percentile of the call times. */
     private static final double BORDER_STEP = 0.05;
 
-    /** The mean of the slowest tenth is used only after it includes this number of calls. */
+    /** The number of calls after which the mean of the slowest tenth is used. */
     private static final int MIN_SLOW_CALLS = 10;
 
     private static final int MAX_FIGURES = 5_000;
@@ -68,9 +68,8 @@ final class Usual {
     }
 
     /**
-     * Updates the usual times from calls that met the latency target. For methods whose calls are late more often
-     * than not, late calls are used too: these methods are always slow, and the target allows them as long as they
-     * are rare.
+     * Updates the usual times from calls that met the latency target. For methods whose calls are usually late, late
+     * calls are used too. These methods are always slow, and the target permits them while they are rare.
      */
     void learn(List<EndedCall> good, List<EndedCall> late) {
         good.forEach(call -> method(call).good++);
@@ -83,15 +82,15 @@ final class Usual {
         return methods.computeIfAbsent(call.method(), unknown -> new Method());
     }
 
-    /** Whether the call belongs to a method whose calls are late more often than not. */
+    /** Returns whether the call belongs to a method whose calls are usually late. */
     boolean isOfLateMethod(EndedCall call) {
         Method method = method(call);
         return method.late > method.good;
     }
 
     /**
-     * Whether this late call took about its method's usual time. Always false for a method whose calls are not late
-     * more often than not.
+     * Returns whether this late call took about its method's usual time. The result is false for a method whose calls
+     * are usually in time.
      */
     boolean isUsual(EndedCall call) {
         Times usual = isOfLateMethod(call) ? of(call.method()) : null;
@@ -128,7 +127,9 @@ final class Usual {
         return mixed;
     }
 
-    /** The usual time of a call of this method by part, with its own time undivided; null if unknown. */
+    /**
+     * Returns the usual time of a call of this method by part, with the call's own time as one part; null if unknown.
+     */
     @Nullable
     Times of(String method) {
         Method known = methods.get(method);
@@ -137,8 +138,8 @@ final class Usual {
     }
 
     /**
-     * The time by part of the slowest tenth of this method's usual calls, with their own time undivided; null if
-     * unknown.
+     * Returns the time by part of the slowest tenth of this method's usual calls, with their own time as one part; null
+     * if unknown.
      */
     @Nullable
     Times ofSlowCalls(String method) {
@@ -159,10 +160,10 @@ final class Usual {
         return figures.getOrDefault(figure, -1.0);
     }
 
-    /** Whether a call's usual breakdown counts this part as the call's own time. */
+    /** Returns whether the usual times count this part as the call's own time. */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
-            return true; // The part is an operation that only samples show.
+            return true; // The part is an operation that is known only from samples.
         }
         return switch (part.kind()) {
             case COMPUTING,

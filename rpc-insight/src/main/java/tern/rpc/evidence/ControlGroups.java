@@ -74,7 +74,7 @@ record ControlGroups(Hierarchy cpu, Hierarchy memory, Hierarchy unified) {
     }
 
     /**
-     * Returns the path in a line such as {@code 4:cpu,cpuacct:/docker/1f}, or in {@code 0::/pod} if the controller is
+     * Returns the path in a line such as {@code 4:cpu,cpuacct:/docker/1f}, or {@code 0::/pod} if {@code controller} is
      * empty.
      */
     private static @Nullable String path(String groups, String controller) {

@@ -35,7 +35,7 @@ final class Figures {
     }
 
     /**
-     * Returns a value from a table that consists of a line of names and a line of numbers, as in {@code
+     * Returns a value from a table with a line of names and a line of numbers, as in {@code
      * /proc/net/snmp}.
      */
     static long inTable(String text, String table, String column) {

@@ -13,7 +13,10 @@ import tern.rpc.evidence.Machine.Quota.Level;
  */
 final class GroupReader {
 
-    /** A version 1 group with at least this limit is unlimited; the kernel then writes almost 2^63. */
+    /**
+     * The limit from which a version 1 group counts as unlimited. For an unlimited group, the kernel writes almost
+     * 2^63.
+     */
     private static final long NO_LIMIT = 1L << 60;
 
     private static final long KIB = 1024;

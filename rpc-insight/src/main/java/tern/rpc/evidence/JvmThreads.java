@@ -45,8 +45,8 @@ public final class JvmThreads {
     }
 
     /**
-     * Searches for the threads again. This reads a file for each thread of the process, so one search per minute is
-     * enough.
+     * Searches for the threads again. This method reads a file for each thread of the process, so it should be called
+     * at most once per minute.
      */
     public void find() {
         Map<Integer, Work> found = new HashMap<>();

@@ -126,7 +126,7 @@ public record Machine(
      * Counters of the network namespace.
      *
      * @param listenOverflows the number of connections that were refused because the accept queue was full
-     * @param listenDrops the number of all connections that failed before they were accepted, including {@code
+     * @param listenDrops the total number of connections that failed before they were accepted, including {@code
      *     listenOverflows}
      * @param resetsSent the number of connections that this side aborted
      * @param resetsReceived the number of established connections that the peer aborted

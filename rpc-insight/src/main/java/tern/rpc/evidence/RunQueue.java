@@ -35,7 +35,7 @@ public final class RunQueue {
         return id == ThreadIds.UNKNOWN || !thread.isAlive() ? RunTime.UNKNOWN : read(id);
     }
 
-    /** Returns the change since the last call for this thread; {@link RunTime#UNKNOWN} at the first call. */
+    /** Returns the change since the previous call for this thread; {@link RunTime#UNKNOWN} for the first call. */
     public synchronized RunTime delaySince(Thread thread) {
         RunTime now = of(thread);
         RunTime before = last.getOrDefault(thread.getId(), RunTime.UNKNOWN);

@@ -68,9 +68,9 @@ public final class ThreadIds {
     }
 
     /**
-     * Finds, by name, the native ids of threads that did not register. Skips a thread if another given thread, or
-     * another unmatched thread of the process, has a name with the same first 15 characters. This reads one small
-     * file for each unmatched thread of the process, so call it rarely.
+     * Finds the native ids of threads that did not register, by their names. Skips a thread if another given thread, or
+     * another unmatched thread of the process, has a name with the same first 15 characters. This method reads one
+     * small file for each unmatched thread of the process, so it should be called rarely.
      *
      * @return the number of threads found
      */

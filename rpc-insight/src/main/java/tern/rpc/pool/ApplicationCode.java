@@ -120,7 +120,10 @@ public final class ApplicationCode {
 
     private ApplicationCode() {}
 
-    /** Whether the class belongs to the application. False for proxies, lambda forms and generated subclasses. */
+    /**
+     * Returns whether the class belongs to the application. The result is false for proxies, lambda forms and generated
+     * subclasses.
+     */
     public static boolean owns(String className) {
         if (className.contains("$$") || className.startsWith("$") || className.indexOf('.') < 0) {
             return false;

@@ -81,7 +81,7 @@ public final class Holders {
             return statementNanos;
         }
 
-        /** Whether a statement is running. */
+        /** Returns whether a statement is running. */
         public boolean isExecuting() {
             return executing;
         }
@@ -98,8 +98,8 @@ public final class Holders {
         }
 
         /**
-         * Whether the connection will no longer be used: the call that took it has been answered, or its thread has
-         * ended.
+         * Returns whether the connection will no longer be used: the call that took it has been answered, or its thread
+         * has ended.
          */
         public boolean isAbandoned() {
             return call.isOpen() ? call.isEnded() : !thread.isAlive();
@@ -132,8 +132,8 @@ public final class Holders {
     }
 
     /**
-     * Whether another stack trace may be recorded in this second. A minimum pause between stack traces would not
-     * work, because then only the first borrowing of each call would be recorded.
+     * Returns whether another stack trace may be recorded in this second. A minimum pause between stack traces would
+     * not work, because then only the first borrowing of each call would be recorded.
      */
     private boolean mayWalk(long now) {
         long began = secondBegan.get();
@@ -155,7 +155,7 @@ public final class Holders {
         held.remove(holder);
     }
 
-    /** Makes the pool record the code of every borrowing, because connections have been lost. */
+    /** Records the code of more borrowings from now on, because connections have been lost. */
     public void suspect() {
         suspicious = true;
     }

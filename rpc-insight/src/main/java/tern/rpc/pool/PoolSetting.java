@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * A pool setting that is in effect.
  *
- * @param property the property that changes the setting, without an equals sign; for a setting that only code can
- *     change, the code to change
+ * @param property the property that changes the setting, without an equals sign; if only code can change the setting, a
+ *     description of that code
  * @param value the value in the form of a properties file
  * @param source the origin of the value
  * @param use the effect of the setting
@@ -46,8 +46,7 @@ public record PoolSetting(String property, String value, Source source, Use use,
         public static final Range ANY = new Range(Long.MIN_VALUE, Long.MAX_VALUE);
 
         /**
-         * The range of times. Zero is excluded, because zero means waiting forever in some pools and not waiting in
-         * others.
+         * The range of times. Zero is excluded, because some pools then wait forever and others do not wait at all.
          */
         public static final Range TIME = new Range(1, Integer.MAX_VALUE);
 

@@ -28,7 +28,7 @@ class ClassInitializationTest {
     private final Shop shop = new Shop();
     private Runnable quotes = () -> {};
 
-    /** Loads the classes anew, because a class is initialized only once. */
+    /** Loads the classes again for each test, because a class is initialized only once. */
     private static final class Fresh extends ClassLoader {
 
         Fresh() {
@@ -99,7 +99,7 @@ class ClassInitializationTest {
         assertThat(StackReader.initialized(initializer)).isEqualTo("SeasonRules");
     }
 
-    /** Looks at the threads until all of them wait. They may still run towards the line in which they wait. */
+    /** Inspects the threads until all of them wait, because they may not have reached the waiting line yet. */
     private static Map<Long, ThreadLook> awaited(long[] threads) {
         ClassInitializers initializers = new ClassInitializers();
         Map<Long, ThreadLook> awaited = Map.of();

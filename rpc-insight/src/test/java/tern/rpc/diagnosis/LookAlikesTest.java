@@ -10,7 +10,7 @@ import tern.rpc.Phase;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Tests healthy situations that look like failures. */
+/** Tests that healthy situations which resemble failures are not reported as failures. */
 class LookAlikesTest {
 
     private static final Consumer<Shop.Steps> USUAL =

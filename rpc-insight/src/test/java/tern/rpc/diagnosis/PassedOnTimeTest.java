@@ -17,7 +17,7 @@ import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Tests which cause gets the time of a wait, and that the saved calls agree with the rank. */
+/** Tests to which cause the time of a wait is assigned, and that the number of saved calls agrees with the rank. */
 class PassedOnTimeTest {
 
     private static final Consumer<Shop.Steps> USUAL = call -> call.own(2)
@@ -70,7 +70,7 @@ class PassedOnTimeTest {
         return diagnosis.causes().get(0);
     }
 
-    /** Starts ten threads that hold a connection each, as threads do that wait in BLPOP. */
+    /** Starts ten threads that each hold a connection, like threads that wait in BLPOP. */
     private Holders blockingThreads() throws InterruptedException {
         Holders holders = new Holders();
         holders.size(10);
@@ -88,7 +88,7 @@ class PassedOnTimeTest {
 
     private void redisPool(Holders holders) {
         long[] taken = new long[1];
-        // Each of ten connections is lent for a second and is free for a moment.
+        // Each of the ten connections is lent for almost a second, then free for a moment.
         shop.pools.add(PoolSource.of(
                 () -> PoolSnapshot.builder("jedis", PoolKind.REDIS, 10)
                         .now(10, 0, 4)
@@ -230,7 +230,7 @@ class PassedOnTimeTest {
         assertThat(miss.text()).doesNotContain("brings");
     }
 
-    /** Simulates a second with 100 calls in time, and reports that always take 250 ms. */
+    /** Simulates a second with 100 calls that are in time, and with reports that always take 250 ms. */
     private void secondWithReports(int reports, Consumer<Shop.Steps> calls) {
         shop.second(() -> {
             for (int i = 0; i < 100; i++) {

@@ -126,7 +126,7 @@ final class Shop implements Diagnostician.Surroundings {
         });
     }
 
-    /** Serves {@code calls} calls, which arrive evenly within one second. */
+    /** Serves {@code calls} calls that arrive evenly distributed over one second. */
     void evenSecond(int calls, Supplier<Consumer<Steps>> bodies) {
         for (int i = 0; i < calls; i++) {
             call(PLACE, 0, bodies.get());

@@ -25,7 +25,7 @@ import tern.rpc.transport.InMemoryTransport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests features that do not need the optional libraries Jackson and protobuf. They must work without these libraries.
+ * Tests that features which do not need the optional libraries Jackson and protobuf work without them.
  */
 class OptionalLibrariesTest {
 

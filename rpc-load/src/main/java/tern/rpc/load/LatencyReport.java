@@ -96,9 +96,8 @@ public record LatencyReport(
     }
 
     /**
-     * Returns the time by which the number of calls is divided. This is the duration of the load if the last call ends
-     * at most one target latency after the load. If the last call ends later, the time is longer, so the throughput is
-     * lower.
+     * Returns the time by which the number of calls is divided to get the throughput. This is the duration of the load
+     * if the last call ends at most one target latency after the load, and a longer time otherwise.
      */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());

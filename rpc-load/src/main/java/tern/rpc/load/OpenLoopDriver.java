@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class OpenLoopDriver {
 
     /**
-     * The time that open calls have to end after the last call was started. Calls that take longer are counted as
+     * The time within which open calls must end after the last call has started. Calls that take longer are counted as
      * errors.
      */
     static final Duration GRACE = Duration.ofSeconds(10);
@@ -75,7 +75,7 @@ public final class OpenLoopDriver {
         return tally;
     }
 
-    /** Stops the run: no new call is started. */
+    /** Stops the run, so no new call is started. */
     public void stop() {
         stopped = true;
     }

@@ -30,7 +30,7 @@ public final class Tally {
     private final Map<String, ErrorCount> errorKinds = new ConcurrentHashMap<>();
     private final LongAccumulator lastEndNanos = new LongAccumulator(Math::max, 0);
 
-    // The successes and errors since the last call of second().
+    // The numbers of successes and errors since the last call of second().
     private final Recorder recentLatencies = new Recorder(MAX_MICROS, DIGITS);
     private final LongAdder recentErrors = new LongAdder();
 

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Runs a listener's callbacks one after another. The thread that adds a callback runs it, unless another thread is
- * already running callbacks; then that other thread runs the new callback too. Thread-safe.
+ * already running callbacks. In that case, the other thread also runs the new callback. Thread-safe.
  */
 final class Callbacks {
 
@@ -23,7 +23,7 @@ final class Callbacks {
 
     /**
      * Adds a task from a thread that must not run service code. The executor runs the task, unless another thread is
-     * already running tasks; then that other thread runs it.
+     * already running tasks. In that case, the other thread runs it.
      */
     void run(Runnable task, Executor elsewhere) {
         tasks.add(task);

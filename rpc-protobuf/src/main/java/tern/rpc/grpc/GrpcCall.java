@@ -38,9 +38,9 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private final Attributes attributes;
 
     private Flow.@Nullable Subscription requests; // guarded by this
-    private int demand; // the number of messages requested before the subscription existed; guarded by this
+    private int demand; // the number of messages requested before the subscription was created; guarded by this
 
-    private @Nullable Listener<Q> listener; // only callbacks use this field and the next one
+    private @Nullable Listener<Q> listener; // this field and the next one are used only by callbacks
     private boolean told; // whether the listener has been notified that the call has ended
     private boolean compressed; // only one thread at a time uses this field
     private volatile boolean closed;
@@ -139,7 +139,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         cancelled(String.valueOf(Thrown.message(reason)));
     }
 
-    /** Cancels the call. Any thread, including an event loop, may call this method repeatedly. */
+    /** Cancels the call. Any thread, including an event loop, may call this method, also more than once. */
     private void cancelled(String reason) {
         if (closed || cancelled) {
             return;

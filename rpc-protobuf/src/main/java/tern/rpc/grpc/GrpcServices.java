@@ -114,7 +114,7 @@ public final class GrpcServices {
         }
     }
 
-    /** Returns the timer for context deadlines. The timer's thread ends when there are no deadlines. */
+    /** Returns the timer for context deadlines. The timer's thread ends when no deadline is pending. */
     private static ScheduledExecutorService timer() {
         ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
             Thread thread = new Thread(task, "rpc-grpc-deadlines");

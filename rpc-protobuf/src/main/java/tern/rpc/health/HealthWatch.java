@@ -51,8 +51,8 @@ final class HealthWatch implements Flow.Subscription {
     }
 
     /**
-     * Sends the latest status. Only one thread at a time sends. If another thread is sending, that thread sends this
-     * change too.
+     * Sends the latest status. Only one thread at a time sends. If another thread is already sending, that thread also
+     * sends this change.
      */
     void changed() {
         if (changes.getAndIncrement() != 0) {

@@ -34,7 +34,7 @@ final class MadeFile {
 
     /**
      * The field numbers of FileDescriptorProto.service and ServiceDescriptorProto.method. In SourceCodeInfo, the path
-     * of a comment consists of such numbers and of indexes (descriptor.proto).
+     * of a comment consists of field numbers and indexes (descriptor.proto).
      */
     private static final int FILE_SERVICE = 6;
 

@@ -19,8 +19,8 @@ import tern.rpc.server.ServiceExport;
  *
  * <p>A service with protobuf messages is described by its own {@code .proto} file, or by a generated file if it has
  * none. A plain Java interface is always described by a generated file: a method with one parameter takes a {@code
- * google.protobuf.Value}, a method with none or several takes a {@code ListValue}, and both return a {@code Value}.
- * Triple accepts these messages. Overloaded methods, and names that protobuf does not permit, are omitted.
+ * google.protobuf.Value}, any other method takes a {@code ListValue}, and all methods return a {@code Value}. Triple
+ * accepts these messages. Overloaded methods, and names that protobuf does not permit, are omitted.
  */
 public final class ReflectionService {
 

@@ -10,7 +10,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Declares a bean that answers the calls made through {@link RpcReference}s if no provider answers them: after
- * UNAVAILABLE, and after DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method has certainly not run. The bean
+ * UNAVAILABLE, and after DEADLINE_EXCEEDED or RESOURCE_EXHAUSTED if it is certain that the method has not run. The bean
  * implements the service interface. It is never injected in place of the reference. If this annotation is on a class,
  * the class becomes a component.
  *

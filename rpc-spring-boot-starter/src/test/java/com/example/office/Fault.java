@@ -4,24 +4,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** The faults of the office. */
+/** The faults that a test can inject into the application. */
 public enum Fault {
-    /** Calls do slow work while they hold the monitor of {@link Seals}. */
+    /** Calls hold the monitor of {@link Seals} during slow work. */
     LOCK,
-    /** The database needs long for one of three statements. */
+    /** One of the three database statements is slow. */
     STATEMENT,
-    /** The provider of {@link Store} answers late. */
+    /** The provider of {@link Store} is slow. */
     PROVIDER,
-    /** The tasks of the executor {@code mail} take long. */
+    /** Tasks in the executor {@code mail} are slow. */
     TASKS,
-    /** A code path does not close its connection. The connections stay in use when the fault is taken back. */
+    /** A code path does not close its connection. The leaked connections remain in use after the fault is removed. */
     LEAK;
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
     private static volatile @Nullable Fault planted;
 
-    /** Plants one fault in place of another; null for none. */
+    /** Injects the fault and removes the previous fault. Null only removes the previous fault. */
     public static void plant(@Nullable Fault fault) {
         planted = fault;
     }
@@ -30,7 +30,7 @@ public enum Fault {
         return planted == this;
     }
 
-    /** Blocks the thread for longer than the target of the calls, as slow work would. */
+    /** Simulates slow work: blocks the thread for longer than the calls' target latency if this fault is injected. */
     void pauseIfPlanted() {
         long end = System.nanoTime() + PAUSE_NANOS;
         while (isPlanted() && System.nanoTime() < end) {

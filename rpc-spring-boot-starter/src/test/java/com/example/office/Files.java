@@ -21,7 +21,7 @@ public class Files {
         }
     }
 
-    /** The database calls this for each audit. */
+    /** Called by the database for each use of the SQL function {@code audit}. */
     public static int audit(int number) {
         Fault.STATEMENT.pauseIfPlanted();
         return number;

@@ -1,6 +1,6 @@
 package com.example.office;
 
-/** The service under test. Each method stands on another resource. */
+/** The service under test. Its methods depend on a lock, a database, another service and an executor. */
 public interface Office {
 
     int seal(int number);

@@ -8,7 +8,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Serves calls with a lock, a database, another service and an executor. */
+/** Implements the service with a lock, a database, another service and an executor. */
 @RpcService
 public class OfficeBean implements Office {
 

@@ -1,6 +1,6 @@
 package com.example.office;
 
-/** Hands out seals, one after another. */
+/** Issues seals to one caller at a time. */
 class Seals {
 
     private int last;

@@ -1,4 +1,4 @@
-/** An application with faults that tests plant while it serves calls. */
+/** An application into which tests inject faults while it serves calls. */
 @NullMarked
 package com.example.office;
 

@@ -125,8 +125,7 @@ final class Relay implements AutoCloseable {
     }
 
     /**
-     * Closes the port and every connection. The operating system accepts connections until the accepting thread has
-     * ended, so this method blocks until that thread has ended.
+     * Closes the port and every connection. Blocks until the accepting thread has ended, because the operating system accepts connections until then.
      */
     synchronized void refuse() {
         try {

@@ -48,7 +48,7 @@ import tern.rpc.server.ServiceExport;
 
 /**
  * A provider for tests of consumers. It listens on a free port of the loopback interface, supports every protocol,
- * answers each call as a script says, and records the calls. It listens from its creation until {@link #close}.
+ * answers calls according to scripts, and records the calls. It listens from its creation until {@link #close}.
  * Thread-safe.
  *
  * <pre>{@code
@@ -152,8 +152,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * Returns host and port, such as {@code 127.0.0.1:40123}. {@code rpc.client.url} can be set to this value if the
-     * references set their protocol.
+     * Returns host and port, such as {@code 127.0.0.1:40123}. {@code rpc.client.url} can be set to this value if each reference declares its protocol.
      */
     public String address() {
         return InetAddress.getLoopbackAddress().getHostAddress() + ":" + relay.port();

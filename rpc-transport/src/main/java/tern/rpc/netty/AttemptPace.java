@@ -5,8 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Limits how often calls that find no connection may start an attempt to connect: at most once every half second. Such
- * an attempt reaches a restarted provider before a long reconnect pause ends. Thread-safe.
+ * Limits the attempts to connect that calls start when they find no connection: at most one attempt every half second. These attempts can reach a restarted provider before a long reconnect pause ends. Thread-safe.
  */
 final class AttemptPace {
 
@@ -25,7 +24,7 @@ final class AttemptPace {
         return clock.nanoTime() - nextNanos.get() >= 0;
     }
 
-    /** Whether the calling thread may start an attempt now. If the result is true, the thread must start one. */
+    /** Whether the calling thread may start an attempt now. If this method returns true, the thread must start an attempt. */
     boolean mayBegin() {
         long now = clock.nanoTime();
         long next = nextNanos.get();

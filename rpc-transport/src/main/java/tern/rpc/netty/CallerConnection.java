@@ -228,7 +228,7 @@ final class CallerConnection implements PendingCall.Carrier {
     }
 
     /**
-     * Closes the connection, which fails its call. Does nothing if the waiting caller was interrupted, because the
+     * Closes the connection and fails its call. Does nothing if the waiting caller was interrupted, because the
      * caller then reports the interrupt itself.
      */
     private void ended(PendingCall call, String reason) {

@@ -23,12 +23,11 @@ final class CallerConnections implements CallerConnection.Owner {
     /** Maximum time between a call's deadline and its failure. */
     private static final long SWEEP_MILLIS = 20;
 
-    /** Interval of the checks that find idle connections which the server has closed. */
+    /** The interval between checks for idle connections that the server has closed. */
     private static final long LOOK_MILLIS = 1_000;
 
     /**
-     * A connection that was used within this time is reused without a check, because the check would noticeably
-     * lengthen the call.
+     * A connection that was idle for less than this time is reused without a check, because a check would noticeably lengthen the call.
      */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 

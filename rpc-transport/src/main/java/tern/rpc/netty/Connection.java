@@ -87,7 +87,8 @@ public final class Connection implements PendingCall.Carrier {
     private boolean heard;
     private boolean answered;
     private long readyNanos; // the time at which the connection became ready for calls
-    private boolean refused; // written before the state, so a thread that reads the new state also reads this field
+    // written before the state, so a thread that sees the new state also sees the new value of this field
+    private boolean refused;
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
     // true while a heartbeat is unanswered; set without a lock, so two threads may each send a heartbeat

@@ -245,8 +245,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public void heardFirst(Connection connection) {
-        // This field stays true for every later connection, because a replacement becomes ready only after its server
-        // has sent bytes.
+        // The field "heard" is never reset, because later connections become ready only after the server has sent
+        // bytes.
         heard = true;
     }
 

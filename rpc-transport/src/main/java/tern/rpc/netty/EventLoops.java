@@ -78,7 +78,7 @@ public final class EventLoops implements AutoCloseable {
         return kind == Kind.EPOLL ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
 
-    /** Shuts the threads down. Does not wait until they have ended. */
+    /** Shuts down the threads without waiting for their end. */
     @Override
     public void close() {
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS);

@@ -306,8 +306,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     /**
-     * Sends a small request on a separate connection, because the protocol has no heartbeats. The answer shows that the
-     * server is alive.
+     * Checks whether the server is alive by a small request on a separate connection, because the protocol has no heartbeats.
      */
     @Override
     public void probe() {

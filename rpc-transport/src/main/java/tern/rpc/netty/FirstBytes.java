@@ -9,8 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Checks whether the first bytes from a server belong to the expected protocol, and then removes itself from the
- * pipeline. A server of another protocol cannot have understood a request, so calls fail as not executed. The failure
- * names the other protocol. Confined to the event loop.
+ * pipeline. A server of another protocol cannot have executed a request, so the calls fail as not executed. The error message names the other protocol. Confined to the event loop.
  */
 final class FirstBytes extends ChannelInboundHandlerAdapter {
 
@@ -80,7 +79,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         if (kept.isReadable()) {
             refuse();
         }
-        refused = true; // with this value, the scheduled check has no effect
+        refused = true; // the scheduled check does nothing if this field is true
         context.fireChannelInactive();
     }
 

@@ -20,8 +20,7 @@ final class IdleSweep {
     private static final int MIN_LOOKS = 4;
 
     /**
-     * The time between two checks is at least the idle timeout divided by this number. A connection may therefore be
-     * closed later than the timeout requires, by at most this time.
+     * The time between two checks is at least the idle timeout divided by this number. A connection may therefore be closed this much later than the timeout requires.
      */
     private static final int MAX_LOOKS = 64;
 
@@ -43,7 +42,7 @@ final class IdleSweep {
         }
     }
 
-    /** @param leftNanos the time until some connection can reach the idle timeout */
+    /** @param leftNanos the time until the first connection can reach the idle timeout */
     private void lookLater(EventLoop loop, long leftNanos) {
         long pause = Math.max(patienceNanos / MAX_LOOKS, Math.min(patienceNanos / MIN_LOOKS, leftNanos));
         loop.schedule(() -> look(loop), Math.max(1, pause), TimeUnit.NANOSECONDS);

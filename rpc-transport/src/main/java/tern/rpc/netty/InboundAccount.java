@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class InboundAccount {
 
     /**
-     * Messages and parts of messages below this size are counted only after they have been held for some time. A
-     * connection that holds fewer counted bytes than this is not paused.
+     * Messages and parts of messages below this size are counted only after they have been held for some time. Reading is not paused on a connection that holds fewer counted bytes.
      */
     private static final int SMALL_BYTES = 4 << 10;
 
@@ -46,7 +45,7 @@ public final class InboundAccount {
 
     /**
      * @param settled whether the budget will not be replaced
-     * @param longest the time limit for completing a message while the connection is the one that may exceed the budget
+     * @param longest the time within which a message must be complete while this connection is allowed to exceed the budget
      */
     InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;
@@ -122,7 +121,7 @@ public final class InboundAccount {
     }
 
     /**
-     * Called when a message is complete. If this connection was the one that may exceed the budget, it no longer may.
+     * Called when a message is complete. If this connection was allowed to exceed the budget, it loses this permission.
      */
     public void messageComplete() {
         stopFinishing();
@@ -182,7 +181,7 @@ public final class InboundAccount {
         }
     }
 
-    /** Whether reading is paused. While reading is paused, slow progress of a message is not the peer's fault. */
+    /** Whether reading is paused. During the pause, the peer is not responsible for the slow progress of a message. */
     public boolean isPaused() {
         return paused;
     }

@@ -107,8 +107,7 @@ final class InboundBudget {
     }
 
     /**
-     * Whether the account may be read although the budget is used up. If the result is true, {@link #finished} must be
-     * called later.
+     * Whether the connection of the account may be read although the budget is used up. If this method returns true, {@link #finished} must be called later.
      */
     boolean mayFinish(InboundAccount account) {
         return finishing.get() == account || finishing.compareAndSet(null, account);

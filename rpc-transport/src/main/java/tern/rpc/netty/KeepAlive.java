@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.concurrent.PeriodicTask;
 
 /**
- * Sends a heartbeat to a silent server, and closes the connection if the server does not answer in time. Both waiting
- * times are shorter while calls wait for an answer. Confined to the event loop, except where stated otherwise.
+ * Sends a heartbeat to a silent server, and closes the connection if the server does not answer in time. The idle time before a heartbeat and the time limit for its answer are shorter while calls wait for an answer. Confined to the event loop, except where stated otherwise.
  */
 final class KeepAlive {
 

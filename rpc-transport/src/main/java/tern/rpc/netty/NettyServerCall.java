@@ -28,14 +28,14 @@ public abstract class NettyServerCall implements ServerCall {
     private final long receivedNanos = System.nanoTime();
     private final Share share;
     private volatile boolean answered; // updated atomically through ANSWERED
-    // written before watchedUntilNanos, so a thread that reads that field also reads this field
+    // written before watchedUntilNanos, so a thread that sees the new value of watchedUntilNanos also sees the watcher
     private volatile @Nullable Watcher watcher;
-    // the time limit of the watcher; Long.MAX_VALUE means no limit
+    // the time after which the watcher is notified; Long.MAX_VALUE if there is no time limit
     private volatile long watchedUntilNanos = Long.MAX_VALUE;
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;
-        // the share is stored, because later calls on the connection may belong to another tenant
+        // the tenant's share is stored here, because later calls on the connection may belong to another tenant
         this.share = connection.share();
     }
 

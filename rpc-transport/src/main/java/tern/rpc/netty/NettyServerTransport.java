@@ -41,8 +41,7 @@ public final class NettyServerTransport implements ServerTransport {
     private static final long CLOSE_SECONDS = 5;
 
     /**
-     * Number of silent connections that are closed at the same time. One check of all connections therefore admits this
-     * number of new connections.
+     * Number of silent connections that are closed at the same time. A single check of all connections therefore makes room for this number of new connections.
      */
     private static final int LEAVE_AT_ONCE = 16;
 
@@ -54,7 +53,7 @@ public final class NettyServerTransport implements ServerTransport {
 
     private static final Duration BETWEEN_CLOSINGS = Duration.ofMillis(250);
 
-    /** Minimum pause between two checks if the first of them found no silent connection to close. */
+    /** Minimum pause after a check that found no silent connection to close. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);

@@ -11,8 +11,7 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The calls of one connection that wait for an answer, by request id. The low bits of an id are the index of its slot
- * in a table of fixed size. An id is skipped if another call still occupies its slot. The table needs no hashing, no
- * boxing and no node per call, and limits the number of calls in flight. Thread-safe.
+ * in a table of fixed size. An id is skipped if another call still occupies its slot. The table avoids hashing, boxing and a node per call. This class also limits the number of calls in flight. Thread-safe.
  */
 final class PendingCalls {
 

@@ -36,7 +36,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final long SWEEP_MILLIS = 20;
 
-    /** After a protocol violation, the peer has this time to read the error before the connection is closed. */
+    /** The time that a peer has to read the error after a protocol violation, before the connection is closed. */
     private static final long LINGER_MILLIS = 1_000;
 
     /**
@@ -51,7 +51,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
     /**
-     * Queued bytes are counted in steps of 64 KiB; this is the base-2 logarithm of the step. Small answers usually do
+     * The base-2 logarithm of the step in which queued bytes are counted: 64 KiB. Small answers usually do
      * not reach the next step, so they do not change the counters that all connections share.
      */
     private static final int QUEUE_STEP_BITS = 16;
@@ -100,9 +100,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile long taken;
     // an ArrayList while the connection has calls; otherwise an immutable empty list
     private List<NettyServerCall> calls = Collections.emptyList();
-    // set when the first bytes are counted; a thread that handles a call with counted bytes sees the value
-    private @Nullable InboundAccount
-            inbound; // set by the event loop before other threads get bytes that this account counts
+    // created by the event loop when the first bytes are counted, before other threads receive these bytes
+    private @Nullable InboundAccount inbound;
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // true if the caller is authenticated or authentication is not required
@@ -245,7 +244,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return inFlight < port.settings().maxInFlight();
     }
 
-    /** Called when a request has arrived completely, in one step. */
+    /** Called when a whole request has arrived at once. */
     public void received(NettyServerCall call) {
         arriving(call);
         complete(call);
@@ -303,8 +302,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Called when a request message is complete. If this connection was the one that may exceed the memory budget for
-     * requests, it no longer may.
+     * Called when a request message is complete. If this connection was allowed to exceed the memory budget for requests, it loses this permission.
      */
     public void messageComplete() {
         if (inbound != null) {
@@ -425,7 +423,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public long unsentBytes() {
-        return Math.max(0, unsent); // the field is far below 0 after the close
+        return Math.max(0, unsent); // the field has a large negative value after the close
     }
 
     @Override
@@ -618,7 +616,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public boolean isInUse() {
-        // sweeping is also true for an incomplete request, which inFlight does not count
+        // inFlight does not count incomplete requests, but sweeping is true while there is one
         return leaving || inFlight > 0 || sweeping;
     }
 
@@ -686,8 +684,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection because not even an error can be sent for a call, for example for lack of memory. The
-     * caller then sees a lost connection.
+     * Closes the connection because not even an error can be sent for a call, for example if memory is exhausted. The caller then reports a lost connection.
      */
     public void unanswerable(Throwable cause) {
         Thrown.log(cause, shown -> LOG.error("Closing {}: a call could not be answered", channel, shown));
@@ -708,7 +705,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * connections together.
      *
      * @param how the reason, which may contain text from the peer
-     * @param cause the exception to log with its stack trace; null for none
+     * @param cause the exception to log with its stack trace; null if there is no exception
      */
     public void logClosing(String how, @Nullable Throwable cause) {
         LOG.debug("Closing {}: {}", channel, PeerText.text(how), cause);

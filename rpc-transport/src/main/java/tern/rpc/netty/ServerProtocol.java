@@ -10,7 +10,7 @@ public interface ServerProtocol {
     /** Whether the first bytes of a connection belong to the protocol. */
     enum Match {
         NO,
-        /** The bytes that have arrived are too few for a decision. */
+        /** Too few bytes have arrived to identify the protocol. */
         MAYBE,
         YES
     }

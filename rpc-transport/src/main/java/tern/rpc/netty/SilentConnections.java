@@ -17,10 +17,9 @@ import org.jspecify.annotations.Nullable;
  * and no call was answered for a minute. A connection that never made a call is silent after ten seconds. This time is
  * one second if the connection's address has many more connections than the address of the new connection. Connections
  * are chosen first from the address with the most connections, and never from an address with fewer connections than
- * the address of the new connection. Within an address, connections that never made a call are closed first, oldest
- * first, and then the connections with the oldest last call.
+ * the address of the new connection. Within an address, connections that never made a call are closed first, starting with the oldest. The others are closed in the order of their last calls.
  *
- * <p>Contains only pure functions. For IPv6, the first 64 bits are used as the address.
+ * <p>All methods are pure functions. For IPv6, the first 64 bits are used as the address.
  */
 final class SilentConnections {
 

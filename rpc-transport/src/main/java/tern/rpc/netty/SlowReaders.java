@@ -28,8 +28,7 @@ import tern.rpc.limit.SeldomWarning;
  *
  * <p>Above {@link UnsentBudget#manyBytes}, a connection is closed if its client read neither all waiting bytes nor
  * {@link #FAST_BYTES} within one second. Above {@link UnsentBudget#mostBytes}, any connection may be closed
- * immediately. Connections are closed first at the address with the most unread bytes, and there in the order of their
- * unread bytes, most first. Thread-safe.
+ * immediately. The address with the most unread bytes is processed first. Within an address, the connection with the most unread bytes is closed first. Thread-safe.
  */
 final class SlowReaders {
 
@@ -60,7 +59,7 @@ final class SlowReaders {
         /** The client's address, as text for log messages. */
         Object remoteAddress();
 
-        /** Closes the connection. Its bytes are no longer included in the budget afterwards. */
+        /** Closes the connection. Afterwards, the budget no longer counts its bytes. */
         void giveUp();
     }
 
@@ -85,7 +84,7 @@ final class SlowReaders {
     private final ScheduledExecutorService executor;
     private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final AtomicBoolean looking = new AtomicBoolean();
-    private Map<Open, Look> last = Map.of(); // accessed only by the checking task, of which at most one runs
+    private Map<Open, Look> last = Map.of(); // accessed only by the checking task; at most one such task runs at a time
 
     /** @param open all connections; may change at any time */
     SlowReaders(Collection<? extends Open> open, UnsentBudget unsent, ScheduledExecutorService executor) {
@@ -142,7 +141,7 @@ final class SlowReaders {
         }
     }
 
-    /** @return whether another check is scheduled */
+    /** @return whether this check has scheduled another check */
     private boolean lookOnce() {
         long used = unsent.used();
         if (used <= unsent.manyBytes()) {

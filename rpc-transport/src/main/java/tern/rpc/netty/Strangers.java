@@ -14,7 +14,7 @@ public final class Strangers {
     /** The value that {@link #protocol} returns for HTTP/1.0 and HTTP/1.1. */
     public static final String HTTP_1 = "HTTP/1.1";
 
-    /** With this number of bytes, most protocols can be identified. */
+    /** The number of bytes that suffices to identify most protocols. */
     static final int ENOUGH_BYTES = 5;
 
     private static final int MAX_SHOWN = 60;

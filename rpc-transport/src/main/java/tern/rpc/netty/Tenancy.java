@@ -17,8 +17,7 @@ import tern.rpc.limit.Share;
 final class Tenancy {
 
     /**
-     * Number of leading bytes that the addresses of one IPv6 network have in common. The owner of one address usually
-     * owns all addresses with its prefix.
+     * The number of leading bytes that all addresses of one IPv6 network share. One owner usually controls all addresses with the same prefix.
      */
     private static final int NETWORK_BYTES = 8;
 
@@ -27,7 +26,7 @@ final class Tenancy {
         private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
         private final Tenants<String> names = new Tenants<>(name -> name);
 
-        /** The number of tenants without connections whose methods still run. Used by tests. */
+        /** The number of tenants that are queued for removal. Used by tests. */
         int remembered() {
             return networks.remembered() + names.remembered();
         }

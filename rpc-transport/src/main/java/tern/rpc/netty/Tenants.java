@@ -17,8 +17,7 @@ import tern.rpc.limit.Share;
 final class Tenants<K> {
 
     /**
-     * When a connection is opened or closed, this number of tenants without connections is checked for removal. With a
-     * number greater than one, the queue of these tenants becomes shorter.
+     * The number of tenants without connections that are checked for removal each time a connection is opened or closed. The number is greater than one, so that the queue of these tenants shrinks.
      */
     private static final int LOOKED_AT = 2;
 
@@ -35,7 +34,7 @@ final class Tenants<K> {
 
     private final Function<K, String> nameOf;
     private final ConcurrentMap<K, Tenant> present = new ConcurrentHashMap<>();
-    // the keys of tenants without connections at the time when the key was added; no key is contained twice
+    // the keys of tenants whose last connection was closed; contains no duplicates
     private final Queue<K> left = new ConcurrentLinkedQueue<>();
 
     /** @param nameOf returns the readable name of a tenant */

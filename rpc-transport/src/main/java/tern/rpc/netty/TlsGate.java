@@ -30,7 +30,7 @@ final class TlsGate {
     private static final byte MAJOR_VERSION = 3;
     private static final int MAX_MINOR_VERSION = 4;
 
-    /** The TLS record of the fatal alert handshake_failure (RFC 8446, 6). */
+    /** The TLS record that contains the fatal alert handshake_failure (RFC 8446, section 6). */
     private static final byte[] ALERT = {0x15, 3, 3, 0, 2, 2, 40};
 
     private final @Nullable TlsContext context;

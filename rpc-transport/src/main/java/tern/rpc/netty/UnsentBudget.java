@@ -13,7 +13,7 @@ final class UnsentBudget {
     private final FairBudget all;
     private final long mostBytes;
     private final AtomicLong leaving = new AtomicLong();
-    // runs when many answers are unread; set before the first connection is accepted
+    // called when many answers are unread; set before the first connection is accepted
     private Runnable whenMany = () -> {};
 
     UnsentBudget(int maxStreamBytes, long maxBytes) {
@@ -55,9 +55,9 @@ final class UnsentBudget {
     }
 
     /**
-     * Changes the number of answer bytes whose connections are being closed but whose memory is not yet released.
+     * Changes the number of answer bytes that belong to closing connections and still occupy memory.
      *
-     * @param bytes the number of bytes when the close begins; the negative number when the memory is released
+     * @param bytes the number of bytes; positive when the close begins, negative when the memory is released
      */
     void leaving(long bytes) {
         leaving.addAndGet(bytes);

@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class WriteBatch {
 
     /**
-     * Maximum size of a joined write. Larger writes are not faster. For larger buffers the allocator would release and
-     * request memory, which the JVM clears each time.
+     * Maximum size of a joined write. Larger writes are not faster. The allocator does not reuse larger buffers, and the JVM clears newly allocated memory each time.
      */
     private static final int JOINED_BYTES = 64 << 10;
 
@@ -79,8 +78,8 @@ public final class WriteBatch {
     void flush() {
         write();
         if (unwritten > 0) {
-            // some commands wrote less than they had announced, because their calls had ended; the queue must no longer
-            // count the difference
+            // commands write fewer bytes than announced if their calls have ended; the queue must no longer count the
+            // rest
             queue.left(unwritten);
         }
         channel.flush();

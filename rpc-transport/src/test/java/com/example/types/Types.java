@@ -80,7 +80,7 @@ public final class Types {
     public static class Hidden extends Item {
         private static final long serialVersionUID = 1L;
 
-        @SuppressWarnings("HidingField") // the test needs a subclass that hides a field
+        @SuppressWarnings("HidingField") // This subclass intentionally hides a field.
         public String name;
 
         @Override

@@ -5,8 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transmits objects with adjacent small fields. A decoder that writes too many bytes into one field damages the next
- * field.
+ * Transmits objects with small fields next to each other. A decoder that writes too many bytes into one field damages
+ * the next field.
  */
 public interface MixedService {
 

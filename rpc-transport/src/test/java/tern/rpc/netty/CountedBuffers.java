@@ -21,7 +21,7 @@ final class CountedBuffers implements AutoCloseable {
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     }
 
-    /** From now on, counts every buffer that the channel allocates. */
+    /** Counts every buffer that the channel allocates from now on. */
     void count(Channel channel) {
         channel.config().setAllocator(allocator);
     }

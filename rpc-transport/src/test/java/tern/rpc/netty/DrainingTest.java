@@ -89,8 +89,8 @@ class DrainingTest {
     }
 
     /**
-     * Tests a connection that the operating system and the accepting event loop have accepted, but that its own event
-     * loop has not registered.
+     * Tests a connection that the operating system and the accepting event loop have accepted, but that is not yet
+     * registered with its own event loop.
      */
     @Test
     void connectionTakenOverDuringTheDrainIsAskedToClose() throws Exception {

@@ -21,9 +21,9 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client without sockets and threads. Each input contains all bytes that a server sends on one connection on which
- * calls wait for answers. The client detects errors that no server must be able to cause: calls that do not end exactly
- * once, unexpected exceptions, and leaked buffers.
+ * A client without sockets and threads. Each input contains all bytes that a server sends on one connection with
+ * pending calls. The client detects three errors that a server must never be able to cause: a call that does not end
+ * exactly once, an unexpected exception, and a leaked buffer.
  */
 public final class EmbeddedClient implements AutoCloseable {
 
@@ -209,7 +209,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void ready() {
-            // the test sends no further messages, so it need not know when the stream is ready
+            // the test sends no further messages, so it ignores the ready signal of the stream
         }
     }
 }

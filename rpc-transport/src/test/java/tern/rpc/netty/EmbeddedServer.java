@@ -28,7 +28,7 @@ import tern.rpc.transport.ServerTransport;
 
 /**
  * A server without sockets and threads. Each input is one connection, and all its work runs on the calling thread. The
- * server detects errors that no peer must be able to cause: unexpected exceptions and leaked buffers.
+ * server detects two errors that a peer must never be able to cause: an unexpected exception and a leaked buffer.
  */
 public final class EmbeddedServer implements AutoCloseable {
 
@@ -54,7 +54,7 @@ public final class EmbeddedServer implements AutoCloseable {
         server.start();
     }
 
-    /** Creates a thread object that runs its task on the thread that calls {@code start()}. */
+    /** Creates a thread object whose task runs on the thread that calls {@code start()}. */
     private static Thread here(Runnable task) {
         return new Thread(task) {
             @Override

@@ -40,7 +40,7 @@ final class IdleServer implements AutoCloseable {
     }
 
     /**
-     * The growth of the heap that connections have caused.
+     * The heap growth that connections have caused.
      *
      * @param classes one line for each class whose objects occupy at least 4 bytes per connection
      */
@@ -59,8 +59,10 @@ final class IdleServer implements AutoCloseable {
     static IdleServer start() throws IOException {
         return new IdleServer(new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1", // the objects do not depend on it, and the JVM starts faster
-                        "-XX:+UseParallelGC", // this garbage collector leaves the least free space between objects
+                        // this option makes the JVM start faster and does not affect the objects
+                        "-XX:TieredStopAtLevel=1",
+                        // of all garbage collectors, this one leaves the least free space between objects
+                        "-XX:+UseParallelGC",
                         // without this setting, the leak detector's records would be counted too
                         "-Dio.netty.leakDetection.level=disabled",
                         "-cp",

@@ -8,7 +8,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests which connection may complete its message, one at a time, when the memory for requests is used up. */
+/**
+ * Tests the order in which connections may complete their messages when the memory for requests is used up. Only one
+ * connection at a time may do so.
+ */
 @Timeout(60)
 class InboundTurnTest {
 
@@ -54,8 +57,8 @@ class InboundTurnTest {
     }
 
     /**
-     * Tests an account that may not complete its message when it asks. Before the account is queued, the other account
-     * finishes. The queued account must then be permitted to continue.
+     * Tests an account whose request to complete its message is denied. The other account finishes before the denied
+     * account is queued. The queued account must then be permitted to continue.
      */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {

@@ -115,7 +115,7 @@ class LostProvidersTest {
                 ServiceReference.to(Work.class, resolver).protocol(protocol).build());
     }
 
-    /** Threads that make calls until this object is closed. */
+    /** Makes calls on several threads until this object is closed. */
     private static final class Callers implements AutoCloseable {
         private final AtomicBoolean going = new AtomicBoolean(true);
         private final AtomicInteger calls = new AtomicInteger();

@@ -39,7 +39,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests attempts to connect that calls start. All other pauses between attempts are longer than the test. */
+/** Tests connection attempts that calls start. All scheduled pauses between attempts are longer than the test. */
 @Timeout(120)
 class ReconnectByCallTest {
 
@@ -227,7 +227,7 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertFails(work, greeting.length > 0);
                 }
-                // the first attempts follow each other without a pause, and may be counted late
+                // the first attempts follow each other without a pause, and the counter may lag behind them
                 assertThat(accepted.get()).isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }

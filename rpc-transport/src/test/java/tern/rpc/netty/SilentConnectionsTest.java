@@ -37,7 +37,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests which silent connections the server closes to admit new ones when the limit is reached. */
+/** Tests which silent connections the server closes to admit new connections when the connection limit is reached. */
 class SilentConnectionsTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);

@@ -153,7 +153,10 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    /** Describes the calls and bytes that are still in use when no step can run; empty if there are none. */
+    /**
+     * Describes the calls and bytes that are still in use when no step can run. The result is empty if nothing is in
+     * use.
+     */
     String left() {
         StringBuilder left = new StringBuilder();
         Connection ours = Objects.requireNonNull(connection);

@@ -52,7 +52,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** The methods of all streams whose service was not notified that the stream has ended. */
+    /** The methods of all streams whose service was not yet notified of the end of the stream. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;
@@ -144,7 +144,8 @@ final class SimulatedStream {
     }
 
     /**
-     * Returns whether the service fails. It does not fail if the plan sends fewer requests than the failure requires.
+     * Returns whether the service fails. The service does not fail if the plan sends too few requests to trigger the
+     * failure.
      */
     private boolean fails() {
         boolean readsRequests = shape == Shape.UP || shape == Shape.BOTH || shape == Shape.BOTH_READY;

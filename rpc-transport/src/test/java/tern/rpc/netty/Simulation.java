@@ -50,7 +50,7 @@ final class Simulation {
         private final String name;
         private final Deque<Runnable> tasks = new ArrayDeque<>();
         private boolean busy; // true while a step of this thread is paused
-        private boolean ready; // true if this thread has a step that can run next
+        private boolean ready; // true if the next step of this thread can run
 
         Actor(String name) {
             this.name = name;
@@ -289,7 +289,8 @@ final class Simulation {
     }
 
     /**
-     * One end of a connection. Bytes that were written wait, up to a maximum, until the other end reads them in pieces.
+     * One end of a connection. Written bytes wait until the other end reads them in pieces; the number of waiting bytes
+     * is limited.
      */
     final class Socket extends AbstractChannel {
 

@@ -42,8 +42,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests over sockets that clients from the address 127.0.0.1, whose calls occupy all threads of a server, do not
- * prevent calls from a second address: all of these must be answered.
+ * Tests over sockets that a tenant which occupies all threads of a server does not block other tenants. Clients at
+ * 127.0.0.1 occupy the threads, and all calls from a second address must be answered.
  */
 class SlowTenantsSocketTest {
 

@@ -16,7 +16,7 @@ import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.hessian.HessianSerializer;
 
 /**
- * Runs streams while the steps of event loops, workers and users occur in thousands of different orders. No stream may
+ * Runs streams with thousands of different orders of the steps of event loops, workers and users. No stream may
  * hang, no message may be lost, and no resource may be leaked. {@code -Dtern.streams.seeds} sets the number of orders.
  * {@code -Dtern.streams.seed} replays one order and prints its steps.
  */

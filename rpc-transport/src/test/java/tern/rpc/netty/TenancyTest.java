@@ -10,7 +10,7 @@ import tern.rpc.limit.FixedLimit;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
-/** Tests to which tenant the calls of a connection belong. */
+/** Tests the assignment of a connection's calls to tenants. */
 class TenancyTest {
 
     private final Tenancy.Of all = new Tenancy.Of();

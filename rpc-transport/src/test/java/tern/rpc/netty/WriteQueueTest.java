@@ -30,7 +30,7 @@ import tern.rpc.netty.peer.RawSocket;
 @Timeout(60)
 class WriteQueueTest {
 
-    /** A write command of eight bytes. They contain the number of its producer, and the command's own number. */
+    /** A write command of eight bytes, which contain the number of the producer and the number of the command. */
     private static final class Numbered extends WriteCommand {
         private final byte[] bytes;
         private final AtomicInteger written;

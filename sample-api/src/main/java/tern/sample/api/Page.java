@@ -22,7 +22,7 @@ public final class Page<T> implements Serializable {
         this.result = result;
     }
 
-    /** The number of this page, which starts at 1. */
+    /** Returns the number of this page, which starts at 1. */
     public int getPageNo() {
         return pageNo;
     }
@@ -31,7 +31,7 @@ public final class Page<T> implements Serializable {
         this.pageNo = pageNo;
     }
 
-    /** The total number of results on all pages. */
+    /** Returns the total number of results on all pages. */
     public int getTotal() {
         return total;
     }

@@ -45,7 +45,7 @@ public final class User implements Serializable {
         this.name = name;
     }
 
-    /** The sex: 1 or 2; 0 if unknown. */
+    /** Returns the sex, which is 1 or 2, or 0 if it is unknown. */
     public int getSex() {
         return sex;
     }
@@ -86,7 +86,7 @@ public final class User implements Serializable {
         this.address = address;
     }
 
-    /** The URL of the user's picture. */
+    /** Returns the URL of the user's picture. */
     public String getIcon() {
         return icon;
     }
@@ -95,7 +95,7 @@ public final class User implements Serializable {
         this.icon = icon;
     }
 
-    /** The ids of the user's permissions. */
+    /** Returns the ids of the user's permissions. */
     public List<Integer> getPermissions() {
         return permissions;
     }
@@ -104,7 +104,7 @@ public final class User implements Serializable {
         this.permissions = permissions;
     }
 
-    /** The status: 1 if the user is active. */
+    /** Returns the status, which is 1 if the user is active. */
     public int getStatus() {
         return status;
     }

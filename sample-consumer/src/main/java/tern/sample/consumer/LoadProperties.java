@@ -14,13 +14,13 @@ import tern.rpc.load.Target;
  * @param rate the number of calls per second; if it is not set, a load starts only through {@code POST /load}
  * @param scenario the kinds of calls that the load makes
  * @param duration the duration of the measurement
- * @param warmUp the time before the measurement, in whose first half the rate rises
+ * @param warmUp the time before the measurement; the rate rises during its first half
  * @param users the number of threads that make calls
  * @param targetQps the target number of successful calls per second; by default the rate
  * @param targetLatency the target for the 99th percentile of the latency
  * @param keepRunning whether the application keeps running after the load and shows the result at {@code /}
  * @param reportFile the file for the progress and the table, instead of standard output
- * @param resultFile the file for PASS or FAIL, which is written at the end of the run
+ * @param resultFile the file to which PASS or FAIL is written at the end of the run
  */
 @ConfigurationProperties("load")
 record LoadProperties(

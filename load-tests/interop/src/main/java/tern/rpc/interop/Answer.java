@@ -6,9 +6,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * One action of a server in a stream: it sends a message, or ends the stream with or without a failure.
+ * One action of a server in a stream: to send a message, to end the stream, or to fail.
  *
- * @param delay the time to wait before this action; it begins when the action is first in the queue of answers
+ * @param delay the time to wait before this action, counted from the moment when the action reaches the head of the
+ *     queue
  */
 record Answer<R>(@Nullable R message, @Nullable RpcException failure, Duration delay) {
 

@@ -17,7 +17,7 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
     private final BlockingQueue<Event<R>> events = new LinkedBlockingQueue<>();
     private volatile Flow.@Nullable Subscription subscription;
 
-    /** One event of a stream: a message, a failure, or, if both are null, the end. */
+    /** One event of a stream: a message or a failure. If both are null, the event is the end of the stream. */
     private record Event<R>(@Nullable R value, @Nullable Throwable failure) {}
 
     /** Subscribes to the publisher and requests all messages. */

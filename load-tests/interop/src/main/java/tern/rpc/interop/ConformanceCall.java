@@ -20,8 +20,8 @@ import tern.rpc.interop.conformance.Error;
 import tern.rpc.interop.conformance.Header;
 
 /**
- * The data of a call that the conformance suite expects in the answer: headers, timeout and requests. They are sent in
- * payloads or in the details of an error.
+ * The data of a call that the conformance suite expects back from the server: headers, timeout and requests. The server
+ * sends this data in payloads or in the details of an error.
  */
 final class ConformanceCall {
 
@@ -64,8 +64,8 @@ final class ConformanceCall {
     }
 
     /**
-     * Returns the payload of any answer except the first one in a full-duplex stream. It contains the requests since
-     * the previous answer.
+     * Returns the payload of a later answer in a full-duplex stream. It contains the requests since the previous
+     * answer.
      */
     ConformancePayload requests(ByteString data) {
         return ConformancePayload.newBuilder()
@@ -74,10 +74,7 @@ final class ConformanceCall {
                 .build();
     }
 
-    /**
-     * Returns the payload of any answer except the first one in a stream that is not full-duplex. It contains only the
-     * data.
-     */
+    /** Returns the payload of a later answer in a stream that is not full-duplex. It contains only the data. */
     static ConformancePayload only(ByteString data) {
         return ConformancePayload.newBuilder().setData(data).build();
     }
@@ -85,7 +82,8 @@ final class ConformanceCall {
     /**
      * Returns the call's failure.
      *
-     * @param first whether the failure is the first answer; if true, it also contains headers, timeout and requests
+     * @param first whether the failure is the first answer; if true, the failure also contains headers, timeout and
+     *     requests
      */
     RpcException failure(Error error, boolean first) {
         List<StatusDetail> details = new ArrayList<>();

@@ -37,8 +37,7 @@ final class InteropTestService implements TestService {
     private static final String ECHO_INITIAL = "x-grpc-test-echo-initial";
 
     /**
-     * The name of a trailer with a binary value. On the wire the name ends in {@code -bin}, like the names of all
-     * binary headers.
+     * The name of a trailer with a binary value. On the wire, the name ends in {@code -bin}, as for all binary headers.
      */
     private static final String ECHO_TRAILING = "x-grpc-test-echo-trailing";
 
@@ -172,8 +171,8 @@ final class InteropTestService implements TestService {
         @Override
         public void onSubscribe(Flow.Subscription given) {
             subscription = given;
-            // The stream is read one request at a time, because the call's context reports only whether the latest
-            // request was compressed.
+            // The method reads one request at a time, because the call's context reports the compression of the latest
+            // request only.
             given.request(1);
         }
 

@@ -3,8 +3,8 @@ package tern.rpc.interop;
 import java.util.List;
 
 /**
- * Determines the answers of a server to a stream of requests. Only one thread at a time calls a script, in the order of
- * the requests.
+ * Defines a server's answers to a stream of requests. A script is called by one thread at a time, in the order of the
+ * requests.
  */
 interface Script<Q, R> {
 

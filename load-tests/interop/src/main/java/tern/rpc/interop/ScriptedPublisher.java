@@ -15,8 +15,8 @@ import tern.rpc.RpcException;
 
 /**
  * Publishes the answers of a script to a stream of requests, as fast as the subscriber requests answers. Supports only
- * one subscriber. No thread blocks. A thread that signals an event also handles it. If another thread is already
- * handling events, that thread handles the new event too.
+ * one subscriber. No thread blocks: a thread that signals an event also handles it, unless another thread is already
+ * handling events and takes over this event too.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 
@@ -24,7 +24,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private final Script<Q, R> script;
     private final ScheduledExecutorService timer;
 
-    // The count stays at 1 or more until both sides have subscribed, so events are not handled before that.
+    // The count is at least 1 until both sides have subscribed, which prevents events from being handled earlier.
     private final AtomicInteger news = new AtomicInteger(1);
     private final AtomicLong wanted = new AtomicLong();
     private final Queue<Q> received = new ConcurrentLinkedQueue<>();
@@ -37,7 +37,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
 
     // Only the thread that handles events uses the fields below.
     private final ArrayDeque<Answer<R>> answers = new ArrayDeque<>();
-    private boolean delayed; // Whether the delay of the first queued answer has been scheduled.
+    private boolean delayed; // Whether the delay of the answer at the head of the queue has been scheduled.
     private boolean asked;
     private boolean allAnswered;
     private boolean over;
@@ -48,7 +48,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         this.timer = timer;
     }
 
-    /** Publishes the answers to a request that was already received. */
+    /** Creates a publisher of the answers to a request that has already been received. */
     static <R> Flow.Publisher<R> of(List<Answer<R>> answers, ScheduledExecutorService timer) {
         Script<Object, R> script = new Script<>() {
             @Override
@@ -78,7 +78,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
         upstream = subscription;
-        // The subscriber may have requested answers before the first event, so this call handles these requests.
+        // The subscriber may have requested answers before this event. This call handles its demand.
         tell();
     }
 
@@ -126,7 +126,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         int count = known;
         do {
             while (!over && advance(subscriber)) {
-                // The loop's condition performs one step each time.
+                // The loop has no body, because its condition performs the steps.
             }
         } while ((count = news.addAndGet(-count)) != 0);
     }
@@ -183,7 +183,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     }
 
     private boolean ask(Flow.Subscriber<? super R> subscriber) {
-        // The flag must be read before the queue: if the flag is set, the queue already contains the last answer.
+        // The flag must be read before the queue, because the last request enters the queue before the flag is set.
         boolean last = lastReceived;
         Q request = received.poll();
         try {

@@ -13,7 +13,7 @@ import tern.rpc.interop.testing.StreamingOutputCallRequest;
 import tern.rpc.interop.testing.StreamingOutputCallResponse;
 
 /**
- * The service of gRPC's interop suites (grpc/testing/test.proto), with methods for all kinds of signatures that Tern
+ * The service of gRPC's interop suites (grpc/testing/test.proto). Its methods cover all kinds of signatures that Tern
  * supports. The method {@code UnimplementedCall} is missing, as the suites require.
  */
 @WireName("grpc.testing.TestService")

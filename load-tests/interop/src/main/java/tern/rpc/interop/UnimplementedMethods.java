@@ -3,7 +3,7 @@ package tern.rpc.interop;
 import tern.rpc.WireName;
 import tern.rpc.interop.testing.Empty;
 
-/** Methods that no server implements, for the cases that expect UNIMPLEMENTED. */
+/** Methods that no server implements, for the cases that expect the status UNIMPLEMENTED. */
 final class UnimplementedMethods {
 
     private UnimplementedMethods() {}

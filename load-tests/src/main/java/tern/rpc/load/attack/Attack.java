@@ -17,15 +17,15 @@ import java.util.function.Consumer;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The attacks. They come from the address 127.0.0.2, or from 127.0.0.20 to 127.0.0.27 if an attack uses several
- * addresses.
+ * The attacks on a server. An attack comes from the address 127.0.0.2, or from 127.0.0.20 to 127.0.0.27 if it uses
+ * several addresses.
  */
 enum Attack {
 
     /** Keeps the maximum number of server streams open without granting flow-control credit. */
     UNREAD_STREAMS("250 server streams without credit", true, Attack::unreadStreams),
 
-    /** Sends the headers of requests, but never the messages that should follow. */
+    /** Sends the headers of requests, but never their messages. */
     OPEN_HEADERS("28 KB of headers on 900 streams each of 15 connections", true, attacker -> {
         String header = "h".repeat(7_000);
         attacker.together(15, () -> {
@@ -105,7 +105,9 @@ enum Attack {
                         "gzip"));
     }),
 
-    /** Simulates an honest reader that acknowledges every frame. The server must not disconnect this reader. */
+    /**
+     * Simulates an honest reader that grants new credit after every frame. The server must not disconnect this reader.
+     */
     EAGER_CREDIT(
             "an honest reader with two WINDOW_UPDATE for each DATA frame",
             true,
@@ -355,7 +357,7 @@ enum Attack {
     private final String what;
     private final boolean anyServer;
 
-    @SuppressWarnings("ImmutableEnumChecker") // The lambdas have no state, so the enum is immutable.
+    @SuppressWarnings("ImmutableEnumChecker") // The lambdas are stateless, so the enum is immutable.
     private final Consumer<Attacker> way;
 
     /**

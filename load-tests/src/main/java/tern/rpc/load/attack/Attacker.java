@@ -8,15 +8,15 @@ import java.util.function.Consumer;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * Runs an attack in a separate process. Prints the server's reactions: connections opened, closed and not accepted,
- * streams reset or answered with an error, and the time of the first reaction.
+ * Runs an attack in a separate process. Prints the server's reactions: the numbers of opened, closed and refused
+ * connections, the number of streams that were reset or failed, and the time of the first reaction.
  */
 public final class Attacker {
 
     private static final int PATIENCE_MILLIS = 2_000;
     private static final double NANOS = 1e9;
 
-    /** One step of an attack. It throws an exception if the connection is closed. */
+    /** One step of an attack. A step throws an exception if the connection is closed. */
     interface Step {
         void run() throws IOException;
     }
@@ -148,9 +148,7 @@ public final class Attacker {
         }
     }
 
-    /**
-     * Reads and discards all frames on a separate thread, to record the time at which the server closes the connection.
-     */
+    /** Reads and discards all frames on a separate thread, which records when the server closes the connection. */
     void watch(RawHttp2 connection) {
         watch(connection, frame -> {});
     }

@@ -14,8 +14,9 @@ import tern.rpc.load.attack.HonestCallers.Outcome;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Runs attacks. Each attack has a fresh server with a heap of 512 MB, to which honest callers send 200 calls per second
- * from another address. Prints the share of answered honest calls and their p99 before, during and after the attack,
+ * Runs attacks. Each attack has a fresh server with a heap of 512 MB. Honest callers send 200 calls per second to this
+ * server from another address. Prints the share of answered honest calls and their p99 before, during and after the
+ * attack,
  * the peak memory and CPU time of the server's process, and the reactions that the attacker saw. Exits with 1 if fewer
  * than 95 % of the honest calls during an attack on Tern are answered.
  *
@@ -29,7 +30,7 @@ public final class Attacks {
     private static final int QUIET_MILLIS = 4_000;
     private static final int AFTER_MILLIS = 4_000;
     private static final int SETTLE_MILLIS = 2_000;
-    private static final double TICKS = 100; // The value of USER_HZ on Linux.
+    private static final double TICKS = 100; // The clock ticks per second on Linux (USER_HZ).
 
     private final List<Attack> attacks;
     private final List<String> peers;
@@ -191,8 +192,8 @@ public final class Attacks {
     }
 
     /**
-     * Returns a port that is free on all addresses. Sockets of the previous attack may still occupy ports of other
-     * loopback addresses.
+     * Returns a port that is free on all addresses, because sockets of the previous attack may still occupy ports of
+     * other loopback addresses.
      */
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0)) {
@@ -221,7 +222,7 @@ public final class Attacks {
                 .orElse(-1);
     }
 
-    /** Returns the user and system CPU time so far, in seconds. */
+    /** Returns the total user and system CPU time of the process, in seconds. */
     private static double cpuSeconds(Process process) throws IOException {
         Path stat = Path.of("/proc", String.valueOf(process.pid()), "stat");
         if (!Files.exists(stat)) {

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * Honest callers at 127.0.0.9. Each has one connection and calls at a constant rate. If a connection is lost, the call
- * fails and the next call connects again. The latency of a call is measured from its scheduled start.
+ * Honest callers with the address 127.0.0.9. Each caller has one connection and makes calls at a constant rate. If a
+ * connection is lost, the call fails and the next call reconnects. The latency of a call is measured from its scheduled
+ * start.
  */
 final class HonestCallers implements AutoCloseable {
 
@@ -26,10 +27,10 @@ final class HonestCallers implements AutoCloseable {
     /**
      * The results of the honest calls in one period.
      *
-     * @param calls the number of all calls
-     * @param failed the number of calls without the right answer
+     * @param calls the total number of calls
+     * @param failed the number of calls without a correct answer
      * @param p99Millis the 99th percentile of the successful calls, in milliseconds
-     * @param reasons the count of failures for each reason
+     * @param reasons the number of failures by reason
      */
     record Outcome(int calls, int failed, double p99Millis, Map<String, Integer> reasons) {
 

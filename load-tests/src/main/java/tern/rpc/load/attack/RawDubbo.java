@@ -113,8 +113,8 @@ final class RawDubbo implements AutoCloseable {
     }
 
     /**
-     * Returns a string made of "Aa" and "BB", which have the same hash code. Each {@code number} gives a different
-     * string.
+     * Returns a string of the parts "Aa" and "BB", which have the same hash code. The string is different for each
+     * {@code number}.
      */
     private static String equalText(int number) {
         StringBuilder text = new StringBuilder();

@@ -18,7 +18,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * An HTTP/2 connection (RFC 9113) whose caller decides which frames to write and when to read. Header fields are
+ * An HTTP/2 connection (RFC 9113) that lets its user choose which frames to write and when to read. Header fields are
  * literals without indexing (RFC 7541 section 6.2.2). One thread may write while another reads.
  */
 final class RawHttp2 implements AutoCloseable {
@@ -56,7 +56,7 @@ final class RawHttp2 implements AutoCloseable {
     private final OutputStream out;
     private int nextStream = 1;
 
-    /** @param from the last byte of the loopback address from which to connect */
+    /** @param from the last byte of the local loopback address */
     RawHttp2(int from, int port, int patienceMillis) throws IOException {
         socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) from}), 0));
         socket.connect(new InetSocketAddress("127.0.0.1", port), patienceMillis);
@@ -67,8 +67,7 @@ final class RawHttp2 implements AutoCloseable {
     }
 
     /**
-     * Sends the connection preface and, unless {@code initialWindow} is negative, a setting for the initial window of
-     * each stream.
+     * Sends the connection preface. It sets the initial window of the streams unless {@code initialWindow} is negative.
      */
     RawHttp2 open(int initialWindow) throws IOException {
         out.write(PREFACE);
@@ -193,7 +192,7 @@ final class RawHttp2 implements AutoCloseable {
 
     /**
      * Decodes a header block that consists of one frame. Every received block must be decoded, because each block
-     * changes the table for the next one.
+     * changes the compression table for the next block.
      */
     Http2Headers fields(Frame frame) throws IOException {
         try {

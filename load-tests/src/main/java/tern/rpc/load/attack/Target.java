@@ -4,7 +4,7 @@ import com.google.protobuf.StringValue;
 import tern.rpc.RpcMethod;
 import tern.rpc.StreamObserver;
 
-/** The service of the attacked servers, over gRPC and the dubbo protocol. */
+/** The service of the attacked servers, which is offered over gRPC and the dubbo protocol. */
 public interface Target {
 
     /** Returns its argument immediately. */
@@ -16,7 +16,7 @@ public interface Target {
     /** Sends messages of 8 KiB until the caller ends the call or grants no more credit. */
     void feed(StringValue text, StreamObserver<StringValue> messages);
 
-    /** Answers with slightly less than 8 MiB, which is the default limit of a message. */
+    /** Answers with slightly less than 8 MiB, which is the default size limit of a message. */
     StringValue large(StringValue text);
 
     /** Methods with Java values, for the dubbo protocol. */

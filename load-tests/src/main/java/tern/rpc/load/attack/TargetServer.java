@@ -32,8 +32,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Runs the attacked server in a separate process: {@code tern} or {@code grpc-java}, each with its defaults and 200
- * threads.
+ * Runs the attacked server in a separate process. The server is {@code tern} or {@code grpc-java}, with default
+ * settings and 200 threads.
  */
 public final class TargetServer {
 
@@ -58,7 +58,7 @@ public final class TargetServer {
         }
         System.out.println(READY);
         while (System.in.read() >= 0) {
-            // The server runs until the parent process closes the input.
+            // The server runs until the parent process closes this process's standard input.
         }
         Runtime.getRuntime().halt(0);
     }

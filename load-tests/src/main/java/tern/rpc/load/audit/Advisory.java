@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.apache.maven.artifact.versioning.ComparableVersion;
 import tools.jackson.databind.JsonNode;
 
-/** One advisory in the OSV schema (version 1.7). Only the parts about Maven packages are read. */
+/** A security advisory in the OSV schema (version 1.7). Only the parts about Maven packages are read. */
 record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
     /**
@@ -19,7 +19,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
     record Event(Kind kind, ComparableVersion version, String text) {}
 
-    /** The kinds of version events. Events with the same version are applied in this order. */
+    /** The kinds of version events. Events of the same version are applied in the order of these constants. */
     enum Kind {
         FIXED,
         INTRODUCED,
@@ -28,9 +28,9 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
     }
 
     /**
-     * An advisory that affects a dependency.
+     * A dependency's vulnerability that an advisory describes.
      *
-     * @param fixed the first fixed version, or a note that the advisory names no fixed version
+     * @param fixed the first fixed version, or a note if the advisory names no fixed version
      */
     record Finding(String id, String severity, String fixed) {}
 
@@ -117,8 +117,8 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
     }
 
     /**
-     * Returns the finding for a version of a package; empty if the version is not affected or the advisory is
-     * withdrawn.
+     * Returns the finding for a version of a package. Returns an empty result if the version is not affected or the
+     * advisory is withdrawn.
      */
     Optional<Finding> of(String name, String version) {
         if (withdrawn) {
@@ -142,7 +142,10 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         return Optional.empty();
     }
 
-    /** Whether the version is in the range, by the algorithm in the section "Evaluation" of the OSV schema. */
+    /**
+     * Returns whether the version is in the range, according to the algorithm in the section "Evaluation" of the OSV
+     * schema.
+     */
     private static boolean isIn(List<Event> range, ComparableVersion asked) {
         boolean limited = false;
         boolean below = false;

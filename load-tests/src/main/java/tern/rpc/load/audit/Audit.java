@@ -23,8 +23,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Compares the dependencies in an SBOM (CycloneDX, JSON) with an export of advisories (OSV, JSON), and prints the
- * affected dependencies. It needs no network. Exits with 0 if no dependency is affected, 1 if any is affected, and 2 if
- * the input cannot be read.
+ * affected dependencies. Needs no network. Exits with 0 if no dependency is affected, with 1 if a dependency is
+ * affected, and with 2 if the input cannot be read.
  *
  * <pre>load-tests/audit ADVISORIES [--sbom=FILE]</pre>
  */

@@ -1,6 +1,6 @@
 package tern.rpc.load.cluster;
 
-/** The faults that the first of ten nodes can have. */
+/** The faults of the first node. There are ten nodes. */
 enum BadNode {
     SLOW("10 times slower") {
         @Override

@@ -26,7 +26,9 @@ final class BadNodeRun implements AutoCloseable {
     private static final int WARM_UP_SECONDS = 6;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** One second is measured when this many seconds have passed since the end of the fault. */
+    /**
+     * The seconds between the end of the fault and the beginning of the one-second measurement of the recovered node.
+     */
     private static final int CURED_SECONDS = 4;
 
     private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
@@ -87,7 +89,7 @@ final class BadNodeRun implements AutoCloseable {
         TimeUnit.SECONDS.sleep(1);
         double cured = share(before, arrived());
         pace.join();
-        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // During this pause, the last calls end.
+        TimeUnit.MILLISECONDS.sleep(2 * Framework.TIMEOUT_MILLIS); // The last calls end during this pause.
         return new Result(label, clients.size(), badNode, timeline, cured);
     }
 

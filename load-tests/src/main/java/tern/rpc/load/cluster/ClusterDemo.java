@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.load.sample.Program;
 
 /**
- * {@code ./demo --cluster}: runs three sample providers with a ZooKeeper server, and a consumer that calls them at a
- * steady rate. The providers are restarted one after another, then one is frozen and one is killed. Ends with PASS if
- * only calls in flight at the killed provider were lost.
+ * The program behind {@code ./demo --cluster}. Runs three sample providers with a ZooKeeper server, and a consumer that
+ * calls them at a steady rate. The providers are restarted one after another, then one is frozen and one is killed.
+ * Ends with PASS if only calls in flight at the killed provider were lost.
  */
 public final class ClusterDemo {
 
@@ -25,7 +25,7 @@ public final class ClusterDemo {
     private static final int BACK_SECONDS = 60;
     private static final int END_SECONDS = 30;
 
-    /** The exit code if the demo could not be run. */
+    /** The exit code for a demo that could not run. */
     private static final int NOT_RUN = 2;
 
     private final List<Provider> providers = new ArrayList<>();

@@ -18,12 +18,15 @@ import tern.sample.api.EchoService;
 
 /**
  * The consumer of {@link ClusterDemo}. It finds the providers in the registry and calls them at a steady rate until its
- * input ends. It prints a line for each lost call, and once a second a line for each provider. {@link DemoReport} reads
- * these lines.
+ * standard input ends. It prints a line for each lost call and, once a second, a line for each provider. {@link
+ * DemoReport} reads these lines.
  */
 public final class DemoConsumer {
 
-    /** The timeout is so long that calls in flight at a frozen provider are answered when the provider continues. */
+    /**
+     * The timeout is longer than a provider is frozen, so calls in flight at the frozen provider are answered when it
+     * continues.
+     */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private static final Object OUTPUT = new Object();

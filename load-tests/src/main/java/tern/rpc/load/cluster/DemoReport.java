@@ -21,7 +21,7 @@ final class DemoReport implements Consumer<String> {
 
     private final Map<Integer, String> names = new LinkedHashMap<>();
     private final Consumer<String> out;
-    private final List<LostCall> lost = new ArrayList<>(); // Guarded by this, like the fields below.
+    private final List<LostCall> lost = new ArrayList<>(); // This object's lock guards this field and all fields below.
     private final Map<Integer, Row> before = new HashMap<>();
     private final Map<Integer, Row> now = new HashMap<>();
     private final Map<Integer, String> shown = new HashMap<>();
@@ -80,8 +80,8 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Returns the number of calls to a provider since the last printed row. If the consumer has forgotten a provider
-     * that was gone for long, its count starts from zero again.
+     * Returns the number of calls to a provider since the last printed row. After a long absence of a provider, the
+     * consumer counts its calls from zero again.
      */
     private long count(int port, Row current) {
         Row last = before.get(port);
@@ -92,7 +92,7 @@ final class DemoReport implements Consumer<String> {
         return String.format(Locale.ROOT, " | %5d %6d  %-11s", calls, failed, state);
     }
 
-    /** Returns the head of the table. */
+    /** Returns the header of the table. */
     synchronized String head() {
         StringBuilder head = new StringBuilder("      ");
         names.values().forEach(name -> head.append(String.format(Locale.ROOT, " | %-26s", name)));
@@ -104,7 +104,7 @@ final class DemoReport implements Consumer<String> {
     }
 
     /**
-     * Waits until the provider has had calls in a second at whose end it was connected.
+     * Waits for a second in which the provider received calls and at the end of which it was connected.
      *
      * @return false if the time limit has passed
      */
@@ -112,13 +112,13 @@ final class DemoReport implements Consumer<String> {
         return await(() -> CONNECTED.equals(shown.get(port)) && served.getOrDefault(port, 0L) > 0, atMostSeconds);
     }
 
-    /** Discards the last second of a provider, so that {@link #awaitServing} waits for a later second. */
+    /** Discards a provider's state in the last second, so that {@link #awaitServing} waits for a later second. */
     synchronized void forget(int port) {
         shown.remove(port);
     }
 
     /**
-     * Waits until the consumer has ended its last call.
+     * Waits until the consumer's last call has ended.
      *
      * @return false if the time limit has passed
      */
@@ -142,12 +142,12 @@ final class DemoReport implements Consumer<String> {
         return DemoVerdict.of(List.copyOf(lost), kill, calls, ended && complete);
     }
 
-    /** The number of calls in the run; 0 until the run has ended. */
+    /** Returns the number of calls in the run; 0 until the run has ended. */
     synchronized long calls() {
         return calls;
     }
 
-    /** The elapsed time of the run, in seconds. */
+    /** Returns the elapsed time of the run in seconds. */
     synchronized long seconds() {
         return seconds;
     }

@@ -7,7 +7,7 @@ import java.util.List;
  * Judges a run of {@link ClusterDemo}. A call may be lost only if it was in flight at the killed provider and its
  * method is not idempotent.
  *
- * @param inFlight the lost calls that were in flight at the killed provider
+ * @param inFlight the number of lost calls that were in flight at the killed provider
  * @param reasons the reasons for FAIL; empty for PASS
  */
 record DemoVerdict(List<LostCall> inFlight, List<String> reasons) {
@@ -17,8 +17,8 @@ record DemoVerdict(List<LostCall> inFlight, List<String> reasons) {
     /**
      * A killed provider.
      *
-     * @param sentMillis the clock reading just before the signal was sent
-     * @param goneMillis the clock reading just after the process had ended
+     * @param sentMillis the time just before the signal was sent
+     * @param goneMillis the time just after the process ended
      */
     record Kill(int port, long sentMillis, long goneMillis) {
 

@@ -13,7 +13,7 @@ import org.apache.dubbo.config.RegistryConfig;
 import org.apache.dubbo.config.ServiceConfig;
 import org.apache.dubbo.config.bootstrap.DubboBootstrap;
 
-/** Apache Dubbo over the dubbo protocol with one of its load balancers. */
+/** Nodes and clients that use Apache Dubbo over the dubbo protocol, with one of its load balancers. */
 final class DubboNodes implements Framework {
 
     private static final String SERIALIZATION = "hessian2";

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
-/** A ZooKeeper server in this process, on a free port of the loopback address. It starts without data. */
+/** A ZooKeeper server in this process, on a free port of the loopback address. The server starts without data. */
 final class EmbeddedZooKeeper implements AutoCloseable {
 
     private static final int TICK_MILLIS = 500;
@@ -27,7 +27,7 @@ final class EmbeddedZooKeeper implements AutoCloseable {
     /**
      * Starts the server.
      *
-     * @param data the folder for its data, which is emptied at the start and at the end
+     * @param data the folder for the server's data, which is emptied at the start and at the end
      */
     static EmbeddedZooKeeper start(Path data) throws IOException, InterruptedException {
         delete(data);
@@ -40,7 +40,7 @@ final class EmbeddedZooKeeper implements AutoCloseable {
         return new EmbeddedZooKeeper(data, sockets);
     }
 
-    /** Returns the address in the form of {@code rpc.server.registry}. */
+    /** Returns the address as a value of the property {@code rpc.server.registry}. */
     String url() {
         return "zookeeper://127.0.0.1:" + sockets.getLocalPort();
     }

@@ -41,7 +41,7 @@ public final class FaultyRelay implements AutoCloseable {
         SWALLOW,
         /** Resets all open connections, and each new connection. */
         RESET,
-        /** Forwards bytes after {@link #DELAY_MILLIS} in each direction. */
+        /** Delays bytes by {@link #DELAY_MILLIS} in each direction. */
         DELAY,
         /** Closes the port and every connection. */
         CLOSED
@@ -72,7 +72,7 @@ public final class FaultyRelay implements AutoCloseable {
         this.port = ((InetSocketAddress) opened.localAddress()).getPort();
     }
 
-    /** Creates an event loop with one thread for relays. */
+    /** Creates an event loop for relays, with one thread. */
     static EventLoopGroup loop() {
         return new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("relay", true), NioIoHandler.newFactory());
     }

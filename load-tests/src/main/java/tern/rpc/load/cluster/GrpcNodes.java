@@ -33,7 +33,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.peer.proto.BenchmarkGrpc;
 import tern.rpc.load.peer.proto.Text;
 
-/** grpc-java with {@code round_robin} and its outlier detection, with the defaults of gRFC A50. */
+/**
+ * Nodes and clients that use grpc-java with {@code round_robin} and outlier detection, with the defaults of gRFC A50.
+ */
 final class GrpcNodes implements Framework {
 
     private static final String SCHEME = "nodes";
@@ -139,7 +141,7 @@ final class GrpcNodes implements Framework {
 
         @Override
         public void onNext(Text text) {
-            // The next frame ends the call, so this method does nothing.
+            // This method does nothing, because the next frame ends the call.
         }
 
         @Override
@@ -194,7 +196,7 @@ final class GrpcNodes implements Framework {
 
                 @Override
                 public void shutdown() {
-                    // There is nothing to release.
+                    // The resolver has no resources to release.
                 }
             };
         }

@@ -4,11 +4,11 @@ package tern.rpc.load.cluster;
  * A failed call. Times are in milliseconds since 1970-01-01 UTC.
  *
  * @param repeatable whether the method is idempotent
- * @param reason the message of the failure, in one line
+ * @param reason the failure's message as one line
  */
 record LostCall(long startedMillis, long endedMillis, boolean repeatable, String reason) {
 
-    /** Whether the failure message names the provider at this port of the loopback address. */
+    /** Returns whether the failure message names the provider at this port of the loopback address. */
     boolean isOf(int port) {
         return reason.matches(".*\\b127\\.0\\.0\\.1:" + port + "\\b.*");
     }

@@ -2,7 +2,7 @@ package tern.rpc.load.cluster;
 
 import java.util.concurrent.CompletableFuture;
 
-/** The service that the ten nodes offer. */
+/** The service that each of the ten nodes offers. */
 public interface NodeService {
 
     /**

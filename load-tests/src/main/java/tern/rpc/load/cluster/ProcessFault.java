@@ -4,10 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The faults of the first provider; there are three providers. {@link #RESTART} affects all providers, one after
- * another.
- */
+/** The faults of the first of three providers. {@link #RESTART} affects all providers, one after another. */
 enum ProcessFault {
     RESTART("SIGTERM, one after the other", false) {
         @Override
@@ -84,7 +81,7 @@ enum ProcessFault {
         return label;
     }
 
-    /** Whether consumers reach the first provider through the relay. */
+    /** Returns whether consumers reach the first provider through the relay. */
     boolean isRelayed() {
         return relayed;
     }

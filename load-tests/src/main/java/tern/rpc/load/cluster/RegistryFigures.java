@@ -15,8 +15,8 @@ import tern.rpc.registry.dubbo.KnownProcesses;
 import tern.rpc.registry.dubbo.ProviderUrl;
 
 /**
- * Measures the processor time to parse a full list of registry entries, and the memory of the parsed entries. It uses
- * neither ZooKeeper nor its client. The client needs further memory for its watches.
+ * Measures the processor time for parsing a full list of registry entries, and the memory of the parsed entries.
+ * Neither ZooKeeper nor its client takes part; the client needs additional memory for its watches.
  */
 final class RegistryFigures {
 
@@ -25,7 +25,10 @@ final class RegistryFigures {
 
     private RegistryFigures() {}
 
-    /** @param arguments {@code --instances=} the entries of the list, {@code --rounds=} the repetitions */
+    /**
+     * @param arguments {@code --instances=} the number of entries in the list, {@code --rounds=} the number of
+     *     repetitions
+     */
     public static void main(String[] arguments) {
         Options options = new Options(arguments);
         int instances = options.number("instances", 10_000);
@@ -67,7 +70,7 @@ final class RegistryFigures {
     /** Parses the entries of one list. */
     private interface Parser {
 
-        /** Returns the parser of the next list. */
+        /** Returns the function that parses each entry of the next list. */
         Function<String, Object> start();
 
         static Parser of(Function<String, Object> each) {
@@ -112,7 +115,7 @@ final class RegistryFigures {
                 bytes / texts.length);
     }
 
-    /** A list as the registry keeps it: its entries by name, and all names. */
+    /** A list in the form in which the registry client stores it: the entries by name, and the set of names. */
     private record Parsed(Map<String, Object> entries, Set<String> names) {}
 
     private static Parsed parse(String[] names, String[] texts, Parser parser) {
@@ -120,7 +123,7 @@ final class RegistryFigures {
         Map<String, Object> entries = new HashMap<>();
         Set<String> known = new java.util.HashSet<>();
         for (int i = 0; i < texts.length; i++) {
-            String name = new String(names[i].toCharArray()); // ZooKeeper's client creates a name for each list
+            String name = new String(names[i].toCharArray()); // ZooKeeper's client also creates new names.
             known.add(name);
             entries.put(name, parsing.apply(texts[i]));
         }

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A simulated node with some workers. The service time of a call is exponentially distributed. A station does not use
- * its own threads: it schedules the answer for the time at which a worker would have finished. Thread-safe.
+ * A simulated node with some workers. The service time of a call is exponentially distributed. A station has no threads
+ * of its own. It schedules the answer for the time at which a worker would have finished. Thread-safe.
  */
 final class Station {
 
@@ -30,7 +30,7 @@ final class Station {
     private final ScheduledExecutorService timer;
     private final Random random; // Guarded by this.
 
-    // The time at which each worker becomes free. Guarded by this.
+    // The time at which each worker becomes free. This object's lock guards the field.
     private final PriorityQueue<Long> freeAt = new PriorityQueue<>();
     private final LongAdder arrived = new LongAdder();
     private volatile State state = State.HEALTHY;
@@ -48,7 +48,7 @@ final class Station {
         state = changed;
     }
 
-    /** The number of calls that have arrived so far. */
+    /** Returns the number of calls that have arrived so far. */
     long arrived() {
         return arrived.sum();
     }
@@ -56,7 +56,7 @@ final class Station {
     /**
      * Serves a call.
      *
-     * @param failure creates the exception by which the framework reports an unavailable node
+     * @param failure creates the exception that reports an unavailable node in this framework
      */
     CompletableFuture<Integer> work(java.util.function.Supplier<RuntimeException> failure) {
         arrived.increment();

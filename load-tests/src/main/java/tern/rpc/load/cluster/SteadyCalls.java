@@ -9,8 +9,9 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes blocking calls of one consumer at a steady rate. Every second call uses an idempotent method. A call starts at
- * its scheduled time even if earlier calls have not ended, and its latency is measured from that time. Thread-safe.
+ * Makes blocking calls through one consumer at a steady rate. Every second call uses an idempotent method. A call
+ * starts at its scheduled time even if earlier calls have not ended, and its latency is measured from that time.
+ * Thread-safe.
  */
 final class SteadyCalls {
 
@@ -42,7 +43,7 @@ final class SteadyCalls {
     static final class Counts {
 
         private final Histogram micros = new ConcurrentHistogram(HIGHEST_MICROS, 3);
-        private long lostSafe; // Guarded by this, like the fields below.
+        private long lostSafe; // This object's lock guards this field and all fields below.
         private long lostOnce;
         private @Nullable String firstFailure;
 
@@ -61,12 +62,12 @@ final class SteadyCalls {
             return micros.getTotalCount() + lostSafe + lostOnce;
         }
 
-        /** The number of failed calls to the idempotent method. */
+        /** Returns the number of failed calls to the idempotent method. */
         synchronized long lostSafe() {
             return lostSafe;
         }
 
-        /** The number of failed calls to the non-idempotent method. */
+        /** Returns the number of failed calls to the non-idempotent method. */
         synchronized long lostOnce() {
             return lostOnce;
         }
@@ -138,7 +139,7 @@ final class SteadyCalls {
     }
 
     /**
-     * Starts no more calls, and waits for the running calls.
+     * Stops starting calls, and waits for the running calls.
      *
      * @return whether all calls have ended
      */

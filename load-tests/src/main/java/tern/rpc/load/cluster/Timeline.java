@@ -16,7 +16,7 @@ final class Timeline {
     static final int FAULT = 20;
     static final int AFTER = 8;
 
-    /** The time after the beginning of the fault in which response times are not measured, in seconds. */
+    /** The time after the beginning of the fault during which response times are not measured, in seconds. */
     static final int SETTLED = 3;
 
     private static final int SECONDS = BEFORE + FAULT + AFTER;
@@ -76,7 +76,7 @@ final class Timeline {
         return sum;
     }
 
-    /** Returns the description of a failure that occurred early in the run; empty if no call failed. */
+    /** Returns the description of an early failure in the run; empty if no call failed. */
     String firstFailure() {
         return firstFailure;
     }
@@ -94,8 +94,7 @@ final class Timeline {
     }
 
     /**
-     * Returns the 99th percentile of the response times during the fault, without the fault's first {@link #SETTLED}
-     * seconds.
+     * Returns the 99th percentile of the response times during the fault, except its first {@link #SETTLED} seconds.
      */
     double faultP99Millis() {
         return faultMicros.getValueAtPercentile(99) / 1e3;

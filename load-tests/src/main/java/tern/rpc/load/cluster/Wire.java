@@ -22,7 +22,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.sample.api.EchoService;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The protocols of the consumers, with their names in the providers' meters. */
+/** The protocols of the consumers. Each has the name that the providers' meters use. */
 enum Wire {
     DUBBO(DubboProtocol.NAME),
     TRIPLE(TripleClientProtocol.NAME),

@@ -32,8 +32,8 @@ import tern.sample.api.UserService;
  * thread. It is compared with {@code CompletableFuture.get} with and without a timeout. The variants run alternately
  * for several rounds, and the first round is discarded. The result is the process's CPU time per call.
  *
- * <p>Dubbo 2.7 lost time because {@code get} used to spin. A current JDK cannot show this: since JDK 9, a thread only
- * yields a few times there, which takes too little time to be measured.
+ * <p>Dubbo 2.7 lost time because {@code get} used to spin. This effect no longer occurs with a current JDK: since JDK
+ * 9, a thread in {@code get} only yields a few times, which takes too little time to be measured.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.CallerComparison [rounds] [seconds] [callers]</pre>
  */

@@ -36,8 +36,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Measures the cost of a call over the dubbo protocol if one setting differs from the default: the number of event
- * loops, connections or callers, how callers wait, or the threads of the methods. Client and server share one process,
+ * Measures the cost of a call over the dubbo protocol when one setting differs from its default: the number of event
+ * loops, connections or callers, the way in which callers wait, or the threads that run the methods. Client and server
+ * share one process,
  * and the call is an echo. All variants run alternately for several rounds, and the first round is discarded. The
  * result is the process's CPU time per call.
  *
@@ -144,7 +145,7 @@ public final class Choices {
         return new VirtualThreadTaskExecutor("virtual-").getVirtualThreadFactory();
     }
 
-    /** Makes calls for a given time. */
+    /** Repeats a call for a given time. */
     private static final class Load {
 
         private final long end;

@@ -14,9 +14,9 @@ import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 
 /**
- * Measures what the ledger and the diagnosis cost per call: processor time and allocated bytes of the calling thread.
- * The same calls run in one process, in rounds of a second, alternately without and with ledger and diagnosis. The
- * processor time of the diagnosis's thread is shown as a share of the time that passed.
+ * Measures the cost of the ledger and the diagnosis per call: processor time and allocated bytes of the calling thread.
+ * The same calls run in one process, in rounds of one second, alternately without and with the ledger and the
+ * diagnosis. The processor time of the diagnosis thread is shown as a share of the elapsed time.
  *
  * <pre>load-tests/micro price [pairs] [operations]</pre>
  */
@@ -59,7 +59,7 @@ public final class DiagnosisPrice {
                 "| pair | us without | us with | ratio | difference | bytes without | bytes with | difference |");
         System.out.println("| --- | --- | --- | --- | --- | --- | --- | --- |");
         for (int i = 0; i < pairs; i++) {
-            boolean first = i % 2 == 0; // The order alternates, so a drift of the machine cancels out.
+            boolean first = i % 2 == 0; // The order alternates, so that slow changes of the machine cancel out.
             Round off = first ? round(without) : null;
             Round on = round(with);
             off = off == null ? round(without) : off;
@@ -109,7 +109,7 @@ public final class DiagnosisPrice {
         return sorted[sorted.length / 2];
     }
 
-    /** Runs the diagnosis of one server every second, on a thread of its own. */
+    /** Runs the diagnosis of one server every second on a separate thread. */
     private static final class Diagnosing implements Diagnostician.Surroundings {
 
         private final LedgerBenchmark calls;

@@ -20,8 +20,9 @@ import java.util.function.Supplier;
 import tern.rpc.concurrent.WorkerPool;
 
 /**
- * Measures the cost of handing a task to a worker. One producer acts as an event loop: it sleeps for a moment, as in a
- * selector, then submits a new task for each task that has ended, so that 200 tasks are always open. 200 threads run
+ * Measures the cost of handing a task to a worker. One producer acts as an event loop: it sleeps briefly, like a thread
+ * in a selector, and then submits a new task for each task that has ended. Therefore 200 tasks are always open. 200
+ * threads run
  * the tasks. All pools are measured alternately for several rounds, and the first round is discarded. The result is the
  * CPU time of the whole process per task. It includes the producer, which costs the same for each pool.
  *
@@ -69,7 +70,10 @@ public final class HandOver {
         print(results, rounds, seconds, pauseMicros, blockMicros);
     }
 
-    /** The queue of Dubbo's default pool, except that it blocks where Dubbo would reject the task. */
+    /**
+     * The queue of Dubbo's default pool. When no thread is free, this queue blocks, whereas Dubbo's pool rejects the
+     * task.
+     */
     private static final class WaitingHandOff extends SynchronousQueue<Runnable> {
         private static final long serialVersionUID = 1L;
 

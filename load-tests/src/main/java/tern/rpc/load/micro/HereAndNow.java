@@ -1,6 +1,6 @@
 package tern.rpc.load.micro;
 
-/** A thread object whose {@code start} runs the work on the calling thread. */
+/** A thread object whose {@code start} method runs the work on the calling thread. */
 final class HereAndNow extends Thread {
 
     HereAndNow(Runnable work) {

@@ -40,8 +40,9 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Compares a JSON call over HTTP/1.1 by three clients: Tern's client, whose waiting callers read their own sockets;
- * Tern's client with event loops only; and the JDK's client. Client and server share one process. The result is the CPU
+ * Compares three clients that make JSON calls over HTTP/1.1: Tern's client, whose waiting callers read their own
+ * sockets; Tern's client with event loops only; and the JDK's client. Client and server share one process. The result
+ * is the CPU
  * time of this process per call. The clients run alternately for several rounds, and the first round is discarded.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HttpClientComparison [rounds] [seconds] [callers]</pre>
@@ -109,7 +110,7 @@ public final class HttpClientComparison {
                         .build());
     }
 
-    /** Returns the protocol without the feature that waiting callers read their own sockets. */
+    /** Returns a variant of the protocol in which event loops read the sockets instead of the waiting callers. */
     private static ClientProtocol withoutCallers(Http1ClientProtocol protocol) {
         InvocationHandler handler = (proxy, method, given) -> {
             if (method.getName().equals("callerExchanges")) {

@@ -30,8 +30,8 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * Measures a call from proxy to method and back, through filters and serializer but without a network. The worker runs
- * on the calling thread.
+ * Measures a call from the proxy to the method and back, through filters and serializer but without a network. The
+ * calling thread also runs the method.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -80,7 +80,7 @@ public class InMemoryCallBenchmark {
         return users.existUser("1236");
     }
 
-    /** Makes the call through an additional filter of an application, which needs one more completion stage. */
+    /** Makes the call through an additional application filter, which needs one more completion stage. */
     @Benchmark
     public boolean existUserFiltered() {
         return filtered.existUser("1236");

@@ -13,13 +13,13 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import tern.sample.api.User;
 
-/** Measures reading and writing plain and generic results in JSON. {@link JsonGenerics} measures more cases. */
+/** Measures the reading and writing of plain and generic results in JSON. {@link JsonGenerics} measures more cases. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class JsonBenchmark {
 
-    /** The name of the measured method of {@link JsonGenerics.Users}. */
+    /** The name of the method of {@link JsonGenerics.Users} that is measured. */
     @Param({"user", "userResult", "users", "usersResult"})
     private String method = "user";
 

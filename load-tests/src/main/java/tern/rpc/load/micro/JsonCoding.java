@@ -17,8 +17,8 @@ import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Measures reading and writing JSON with Tern's limits, compared with a plain Jackson mapper without limits that has
- * already resolved its types. The two also differ in the handling of dates, records and buffers.
+ * Compares reading and writing JSON by Tern, which enforces limits, with a plain Jackson mapper without limits that has
+ * already resolved its types. The two also differ in how they handle dates, records and buffers.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.JsonCoding [rounds] [milliseconds] [part of a row's name]</pre>
  */

@@ -31,8 +31,8 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * Compares work that is done once, when a proxy or connection is created or a call begins, with the same work repeated
- * for every call or step. The name of a benchmark ends with the variant that it measures.
+ * Compares doing work once with repeating the same work for every call or step. The work is done once when a proxy or
+ * connection is created, or when a call begins. The name of a benchmark ends with the variant that it measures.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -115,7 +115,9 @@ public class OnceBenchmark {
         return current;
     }
 
-    /** Uses one object for a blocking call: the call is registered, answered, and its answer is read. */
+    /**
+     * Uses one object for all steps of a blocking call: the call is registered, it is answered, and the answer is read.
+     */
     @Benchmark
     public Response futureOnce() throws Throwable {
         PendingCall pending = new PendingCall(call, false, 0, null);
@@ -135,8 +137,8 @@ public class OnceBenchmark {
     }
 
     /**
-     * Uses one completion stage per filter. Each stage restores the context, like a chain of {@code
-     * thenApplyWithContext}.
+     * Uses one completion stage per filter. Each stage restores the context, as in a chain of {@code
+     * thenApplyWithContext} calls.
      */
     @Benchmark
     public Object stageOfEachFilter() throws Exception {
@@ -168,7 +170,7 @@ public class OnceBenchmark {
         return InetAddress.getLocalHost();
     }
 
-    /** Reads the time of a connection's last read operation from a field. */
+    /** Stores the time of a connection's last read operation in a field. */
     @Benchmark
     public long lastReadInField() {
         lastRead = System.nanoTime();
@@ -185,13 +187,13 @@ public class OnceBenchmark {
         return call.method();
     }
 
-    /** Builds the string form of an address for each call. */
+    /** Converts an address to a string for each call. */
     @Benchmark
     public String addressAsUrl() {
         return "dubbo://" + host + ":" + port + "/" + service.name() + "?timeout=3000&version=0.0.0";
     }
 
-    /** Allocates a new object for each call, which a young garbage collection frees. */
+    /** Allocates a new object for each call. Young garbage collections free these objects. */
     @Benchmark
     public PendingCall objectMade() {
         return new PendingCall(call, false, 0, null);

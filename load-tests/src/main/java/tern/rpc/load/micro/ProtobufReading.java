@@ -12,7 +12,7 @@ import tern.rpc.load.peer.proto.UserPage;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * Measures reading protobuf messages, compared with the library's parser alone. Before it parses a message above 8 KiB,
+ * Compares Tern's reading of protobuf messages with the library's parser alone. Before it parses a message above 8 KiB,
  * Tern counts the unknown fields.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.ProtobufReading [rounds] [milliseconds] [part of a row's name]</pre>

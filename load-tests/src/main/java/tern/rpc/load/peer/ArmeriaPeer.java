@@ -12,7 +12,7 @@ import tern.rpc.load.peer.proto.BenchmarkGrpc.BenchmarkBlockingStub;
 import tern.rpc.load.peer.proto.StreamsGrpc.StreamsStub;
 
 /**
- * Armeria's gRPC server and client with their defaults. Methods run on Armeria's blocking executor, which has 200
+ * Armeria's gRPC server and client with default settings. Methods run on Armeria's blocking executor, which has 200
  * threads.
  */
 final class ArmeriaPeer implements Peer {

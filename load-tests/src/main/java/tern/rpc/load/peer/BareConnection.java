@@ -9,12 +9,12 @@ import java.net.Socket;
 import java.util.List;
 
 /**
- * A client that consists only of a socket and a few bytes, so that thousands of clients cost little memory. Not
+ * A client that consists only of a socket and a few bytes, so that thousands of clients need little memory. Not
  * thread-safe.
  */
 abstract class BareConnection implements AutoCloseable {
 
-    /** The peers whose servers a bare connection can call. */
+    /** The names of the peers whose servers a bare connection can call. */
     static final List<String> PEERS = List.of(
             "tern-dubbo",
             "dubbo-hessian2",

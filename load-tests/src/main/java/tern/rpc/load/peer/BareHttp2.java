@@ -69,7 +69,7 @@ final class BareHttp2 extends BareConnection {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         CodedOutputStream envelope = CodedOutputStream.newInstance(bytes);
         envelope.writeString(1, "hessian2");
-        // The varint length of the string, then the string.
+        // The value is a string with its length as a prefix.
         envelope.writeBytes(2, ByteString.copyFromUtf8("\u00041236"));
         envelope.writeString(3, "java.lang.String");
         envelope.flush();
@@ -81,7 +81,7 @@ final class BareHttp2 extends BareConnection {
         out.write(PREFACE);
         write(SETTINGS, 0, 0);
         while (next().type != SETTINGS) {
-            // Frames that arrive before the server's SETTINGS frame need no action here, because next() answers them.
+            // Earlier frames need no action here, because next() has answered them.
         }
         ping();
     }
@@ -137,7 +137,7 @@ final class BareHttp2 extends BareConnection {
     void ping() throws IOException {
         write(PING, 0, 0, new byte[PING_BYTES]);
         while (!next().is(PING, ACK)) {
-            // The method next() has answered all other frames.
+            // Other frames need no action here, because next() has answered them.
         }
     }
 

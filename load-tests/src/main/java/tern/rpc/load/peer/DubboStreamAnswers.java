@@ -5,7 +5,7 @@ import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
 /**
- * The answers that a Dubbo server streams to a client. {@code onNext} never blocks; messages that the client does not
+ * The answers that a Dubbo server streams to a client. {@code onNext} never blocks, so messages that the client has not
  * read stay in the server's memory.
  */
 final class DubboStreamAnswers implements DubboStreams {

@@ -13,7 +13,7 @@ record DubboStreamCalls(DubboStreams proxy) implements ProtobufStreams {
         proxy.feed(request, new Receiver(items));
     }
 
-    /** Not measured, because Dubbo's server keeps unread messages in memory. */
+    /** This call is not measured, because Dubbo's server keeps unread messages in memory. */
     @Override
     public Flow.Publisher<Item> watch(FeedRequest request) {
         throw new UnsupportedOperationException("this peer has no slow readers here");

@@ -18,7 +18,7 @@ final class Flatness {
     private static final double LESS_THAN_ONE = 0.5;
 
     /**
-     * The resources that the process held at one time.
+     * The resources that the process held at a given time.
      *
      * @param minutes the time since the start of the run
      */

@@ -23,7 +23,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
      */
     static final int HEAD_BYTES = Integer.BYTES + Long.BYTES;
 
-    /** The maximum total size of the frames that are copied to one buffer. */
+    /** The maximum total size of the frames that are copied into one buffer. */
     private static final int BATCH_BYTES = 64 * 1_024;
 
     private final Queue<Frame> queue = new ConcurrentLinkedQueue<>();

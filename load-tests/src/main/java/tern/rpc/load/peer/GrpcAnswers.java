@@ -12,7 +12,9 @@ import tern.rpc.load.peer.proto.UserId;
 import tern.rpc.load.peer.proto.UserMessage;
 import tern.rpc.load.peer.proto.UserPage;
 
-/** The server of grpc-java's peer. Implements the service that gRPC generates from the {@code .proto} file. */
+/**
+ * The server side of the grpc-java peer. It implements the service that gRPC generates from the {@code .proto} file.
+ */
 final class GrpcAnswers extends BenchmarkGrpc.BenchmarkImplBase {
 
     private final ProtobufBenchmark answers;

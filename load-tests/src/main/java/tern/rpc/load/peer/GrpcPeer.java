@@ -14,7 +14,10 @@ import javax.net.ssl.SSLException;
 import tern.rpc.load.peer.proto.BenchmarkGrpc;
 import tern.rpc.load.peer.proto.StreamsGrpc;
 
-/** grpc-java over Netty with generated blocking stubs and its defaults, except that methods run on 200 threads. */
+/**
+ * grpc-java over Netty with generated blocking stubs. Its settings are the defaults, except that methods run on 200
+ * threads.
+ */
 final class GrpcPeer implements Peer {
 
     private final boolean encrypted;

@@ -22,7 +22,8 @@ record GrpcStreamCalls(StreamsStub stub) implements ProtobufStreams {
     }
 
     /**
-     * Lets the subscriber request messages of a stream. Without this observer, gRPC requests messages automatically.
+     * Passes the subscriber's requests for messages to gRPC. Without this observer, gRPC requests messages
+     * automatically.
      */
     private record Demanded(Flow.Subscriber<? super Item> to) implements ClientResponseObserver<FeedRequest, Item> {
 

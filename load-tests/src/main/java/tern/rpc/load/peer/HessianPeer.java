@@ -12,8 +12,8 @@ import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
 /**
- * Caucho's Hessian over HTTP/1.1. The server is Jetty, and Caucho's client uses the JDK's connections. The JDK is set
- * to keep one connection alive for each caller; its default is five connections.
+ * Caucho's Hessian over HTTP/1.1. The server is Jetty, and Caucho's client uses the JDK's connections. The JDK is
+ * configured to keep one connection alive for each caller; the default is five connections.
  */
 final class HessianPeer implements Peer {
 

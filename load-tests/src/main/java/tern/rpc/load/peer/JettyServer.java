@@ -12,7 +12,7 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
-/** Jetty with its defaults and 200 threads, which read the bodies and run the methods. */
+/** A Jetty server with default settings and 200 threads, which read the bodies and run the methods. */
 final class JettyServer {
 
     private JettyServer() {}

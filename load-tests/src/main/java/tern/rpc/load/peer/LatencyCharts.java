@@ -18,7 +18,7 @@ final class LatencyCharts {
     private static final int STRIP = 34;
     private static final int AXIS = 22;
 
-    /** The percentiles that are marked on the axis, from 0 to one call in ten thousand. */
+    /** The percentiles that are marked on the axis, from 0 to 99.99. */
     private static final List<Double> MARKS = List.of(0.0, 50.0, 90.0, 99.0, 99.9, 99.99);
 
     private static final double LAST_PERCENTILE = 99.99;
@@ -34,7 +34,7 @@ final class LatencyCharts {
         this.results = results;
     }
 
-    /** Returns the CSS class of a peer's curve. The peer is given by its index. */
+    /** Returns the CSS class of the curve of the peer with this index. */
     static String style(int peer) {
         return "c" + peer % 8 + (peer >= 8 ? " dashed" : "");
     }

@@ -36,7 +36,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
     }
 
     /**
-     * Counts the live objects of this process. Collects garbage twice, because the first collection may make more
+     * Counts the live objects of this process. Garbage is collected twice, because the first collection may make more
      * objects unreachable.
      */
     static LiveObjects count() {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Callers that make one call after another for a given time, and wait for each answer. The start of the callers is not
- * measured. The callers end only after all their statistics were read.
+ * measured. No caller's thread ends before the statistics of all callers have been read.
  */
 final class Load {
 

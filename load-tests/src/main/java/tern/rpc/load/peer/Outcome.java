@@ -104,7 +104,7 @@ record Outcome(List<Measurement> measured, String failure) {
                 .orElse(Double.NaN);
     }
 
-    /** Returns the latencies of all rounds. */
+    /** Returns the latencies of all rounds in one histogram. */
     Histogram latencies() {
         Histogram all = Load.newHistogram();
         measured.forEach(round -> all.add(round.latencies()));
@@ -112,8 +112,8 @@ record Outcome(List<Measurement> measured, String failure) {
     }
 
     /**
-     * Returns this peer's CPU time per call divided by the CPU time of the other peer. Less than 1 means that this peer
-     * is better.
+     * Returns this peer's CPU time per call divided by the other peer's. A value below 1 means that this peer is
+     * better.
      */
     double ratioTo(Outcome other) {
         return sumMicros() / other.sumMicros();

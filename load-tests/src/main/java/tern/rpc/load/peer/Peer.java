@@ -23,14 +23,16 @@ interface Peer extends AutoCloseable {
      */
     void serve(int port, Services services);
 
-    /** Opens one connection to the server, or one per caller if the framework does not share connections. */
+    /**
+     * Opens one connection to the server, or one per caller if the callers of the framework cannot share a connection.
+     */
     Services connect(int port);
 
     /** Closes the server and the connections, if the framework can close them. */
     @Override
     void close();
 
-    /** The services of the comparison. On the client they are proxies, on the server implementations. */
+    /** The services of the comparison. They are proxies on the client, and implementations on the server. */
     record Services(UserService users, EchoService echo, WorkService work, ProtobufStreams streams) {
 
         /** Creates services without streams. */

@@ -13,7 +13,7 @@ import java.util.List;
  * <li>{@code before} and {@code after} print the resources that the process has used so far
  * <li>{@code resources} prints the resources that the process holds after a garbage collection
  * <li>{@code live} prints the live objects by class
- * <li>{@code slow READERS MESSAGES} opens streams that the client reads slowly
+ * <li>{@code slow READERS MESSAGES} opens streams, which the client reads slowly
  * <li>{@code progress} prints the progress of these streams
  * <li>{@code run CALL CALLERS MILLIS} makes calls
  * <li>{@code end} ends the process
@@ -45,7 +45,7 @@ public final class PeerProcess {
         Runtime.getRuntime().halt(0);
     }
 
-    /** Returns the message with the message of its root cause, which frameworks often hide. */
+    /** Returns the failure's message and the message of its root cause, which frameworks often hide. */
     private static String reason(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null && cause.getCause() != cause) {

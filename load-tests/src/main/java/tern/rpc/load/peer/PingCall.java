@@ -36,7 +36,7 @@ final class PingCall implements SceneCall {
 
     private final class Player extends ItemReader {
 
-        // The field is set before the first message is sent, so it is never null when a message arrives.
+        // The field is set before the first message is sent, so it is not null when a message arrives.
         private volatile @Nullable StreamObserver<Item> requests;
         private volatile long sentNanos;
 

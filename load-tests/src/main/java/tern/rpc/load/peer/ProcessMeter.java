@@ -37,7 +37,7 @@ final class ProcessMeter {
         this.directory = directory;
     }
 
-    /** Starts to sample the threads. The sampling thread runs until the process ends. */
+    /** Starts sampling the threads. The sampling thread runs until the process ends. */
     void start() {
         Thread looking = new Thread(this::keepLooking, "cost-meter");
         looking.setDaemon(true);

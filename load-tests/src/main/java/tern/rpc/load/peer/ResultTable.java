@@ -51,7 +51,7 @@ final class ResultTable {
     /**
      * Returns the cells of a row.
      *
-     * @param first the result of the peer with which the row's ratio compares
+     * @param first the result of the peer to which the row's ratio refers
      */
     static List<String> cells(Outcome outcome, Outcome first) {
         return List.of(

@@ -7,7 +7,7 @@ import java.rmi.registry.LocateRegistry;
 import java.rmi.registry.Registry;
 import java.rmi.server.UnicastRemoteObject;
 
-/** The JDK's RMI with its defaults: one socket per caller, and one server thread per socket. */
+/** The JDK's RMI with default settings: one socket per caller, and one server thread per socket. */
 final class RmiPeer implements Peer {
 
     private static final String NAME = "benchmark";
@@ -16,7 +16,7 @@ final class RmiPeer implements Peer {
 
     @Override
     public void serve(int port, Services services) {
-        // The address to which the stubs connect. By default, RMI uses the host name.
+        // The address to which the stubs connect. Without this setting, RMI uses the host name.
         System.setProperty(
                 "java.rmi.server.hostname", InetAddress.getLoopbackAddress().getHostAddress());
         try {

@@ -12,8 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * The key and certificate of the peers with TLS. The first process that needs the two creates them with the JDK's
- * {@code keytool}. A system property tells the other processes the file's path.
+ * The key and certificate of the peers with TLS. The first process that needs them creates both with the JDK's {@code
+ * keytool}. A system property contains the file's path for the other processes.
  */
 final class RunCertificate {
 
@@ -77,8 +77,7 @@ final class RunCertificate {
             Path made = directory.resolve("certificate.p12");
             make(made);
             made.toFile().deleteOnExit();
-            // The JVM deletes these paths in the reverse order of registration, so it deletes the directory after the
-            // file.
+            // The JVM deletes registered paths in reverse order, so it deletes the directory after the file.
             directory.toFile().deleteOnExit();
             System.setProperty(PROPERTY, made.toString());
             return made.toString();

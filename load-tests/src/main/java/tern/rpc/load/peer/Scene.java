@@ -3,9 +3,9 @@ package tern.rpc.load.peer;
 import java.util.List;
 
 /**
- * One scenario of the comparison. In scenarios with streams, each message counts as one call in the report.
+ * One scenario of the comparison. In stream scenarios, each message counts as one call in the report.
  *
- * @param callers the number of threads that call and wait, or of parallel streams, in each client
+ * @param callers the number of calling threads or of parallel streams in each client
  * @param pairs the number of servers, which is also the number of clients; every client calls all servers in turn
  */
 record Scene(String name, int callers, int pairs, String description) {
@@ -53,7 +53,7 @@ record Scene(String name, int callers, int pairs, String description) {
         return new Scene(name, callers, pairs, description);
     }
 
-    /** Whether the scenario counts stream messages instead of calls. */
+    /** Returns whether the scenario counts stream messages instead of calls. */
     boolean streams() {
         return name.startsWith("feed") || name.startsWith("ping");
     }

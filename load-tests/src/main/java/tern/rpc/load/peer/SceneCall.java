@@ -13,10 +13,13 @@ import tern.sample.api.EchoService;
 import tern.sample.api.Person;
 import tern.sample.api.User;
 
-/** One caller's call in a scenario, with a check of the answer. Not thread-safe. */
+/** A call that one caller repeats in a scenario, with a check of the answer. Not thread-safe. */
 interface SceneCall {
 
-    /** How many times the server builds the answer text in the scenario of busy servers, to use CPU time. */
+    /**
+     * The number of times that the server builds the answer text in the scenario of busy servers. The repetition uses
+     * CPU time.
+     */
     int BUILDS = 10_000;
 
     int KILOBYTE = 1_024;
@@ -87,7 +90,7 @@ interface SceneCall {
     }
 
     /**
-     * Creates a person with its own address objects, because some serializers do not support an object that two
+     * Creates a person with separate address objects, because some serializers do not support an object that two
      * records share.
      */
     private static Person person(String name, Person.Role role, @Nullable Person manager) {
@@ -105,8 +108,8 @@ interface SceneCall {
     }
 
     /**
-     * Calls with strings that grow and shrink, two calls for each size. The size depends on the number of calls, not on
-     * time, so all peers get the same mix.
+     * Makes calls with strings that grow and shrink, two calls for each size. The size depends on the number of calls
+     * and not on the time, so all peers get the same mix.
      */
     final class ChangingTexts implements SceneCall {
 

@@ -7,10 +7,10 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The arguments of the command.
+ * The command-line arguments.
  *
  * @param peers the peers in the order of the first round; ratios refer to the first peer
- * @param scenes the scenarios with their number of callers
+ * @param scenes the scenarios, each with its number of callers
  * @param rounds the number of rounds; each peer runs once per round
  * @param millis the duration of each scenario in each round, in milliseconds
  * @param report the file to which the HTML page is written

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The process that runs the server or the client of a peer. A separate thread reads the process's output, because a
- * peer that logs much would otherwise block on a full pipe. Not thread-safe.
+ * peer with much log output would otherwise block on a full pipe. Not thread-safe.
  */
 final class Side implements AutoCloseable {
 

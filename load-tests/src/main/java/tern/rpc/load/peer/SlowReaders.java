@@ -9,8 +9,9 @@ import tern.rpc.load.peer.SlowReading.Progress;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Measures memory if readers of streams are too slow. Each reader reads one message per second of an endless server
- * stream; all streams share one connection. Every few seconds the program prints the live objects and direct buffers of
+ * Measures the memory of client and server while readers of streams are too slow. Each reader reads one message per
+ * second from an endless server stream. All streams share one connection. Every few seconds the program prints the live
+ * objects and direct buffers of
  * both sides, the number of messages that the readers have received, and the number of other calls that were answered
  * on the same connection within 200 ms. Exits with 1 if a server's memory grows or a stream fails.
  *
@@ -27,7 +28,9 @@ public final class SlowReaders {
     private static final long MILLIS = 1_000;
     private static final long CALLS_MILLIS = 200;
 
-    /** The number of bytes by which memory may grow between the first sixth of the run and its end. */
+    /**
+     * The number of bytes by which memory may grow from the end of the first sixth of the run to the end of the run.
+     */
     private static final long NOISE_BYTES = 2_000_000;
 
     private static final double MEGABYTE = 1e6;

@@ -14,7 +14,10 @@ final class SlowReading {
 
     private static final long TICK_MILLIS = 1_000;
 
-    /** A request for more messages than the readers will read, so that the streams do not end during the run. */
+    /**
+     * The number of messages that each stream would send. It exceeds the number that the readers read, so that no
+     * stream ends during the run.
+     */
     private static final FeedRequest ENDLESS =
             FeedRequest.newBuilder().setItems(Integer.MAX_VALUE).build();
 
@@ -77,7 +80,7 @@ final class SlowReading {
         private final int stopAfter;
         private volatile Flow.@Nullable Subscription subscription;
         private volatile int received; // The thread that calls onNext writes this field.
-        private int asked; // Only the thread that requests messages once a second uses this field.
+        private int asked; // Only the thread that requests a message every second uses this field.
 
         Reader(int stopAfter) {
             this.stopAfter = stopAfter;

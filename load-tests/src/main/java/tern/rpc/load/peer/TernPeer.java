@@ -32,8 +32,8 @@ import tern.sample.api.UserService;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tern over one of its protocols, with its defaults, except that the server's limits are raised. Under the maximum
- * load, the adaptive limit would otherwise refuse calls, and refused calls cost little.
+ * Tern over one of its protocols, with default settings except for higher server limits. Otherwise the adaptive limit
+ * would refuse calls under the maximum load, and refused calls would distort the result because they cost little.
  */
 final class TernPeer implements Peer {
 

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 
 /**
  * New processes of one peer, which are warmed up with few callers in every scenario and then measured. Before the
- * measurement, the first scenario runs once more and the result is discarded. Otherwise the JIT compiler would be
- * measured on machines with few processors.
+ * measurement, the first scenario runs once more and its result is discarded, because on machines with few processors
+ * the JIT compiler may still be running.
  */
 final class Trial implements AutoCloseable {
 
@@ -59,7 +59,7 @@ final class Trial implements AutoCloseable {
      *
      * @param training the warm-up time of each scenario, in milliseconds
      * @param millis the measured time of each scenario, in milliseconds
-     * @param measured receives each result immediately, so that a later failure does not lose the result
+     * @param measured receives each result immediately, so that a later failure does not discard earlier results
      */
     void run(List<Scene> scenes, int training, int millis, BiConsumer<Scene, Measurement> measured) throws IOException {
         for (Scene scene : scenes) {

@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Draws the pictures of the documentation as SVG, from the pages of the documentation and the sources: {@code
- * load-tests/pictures}. The class uses only the JDK and is a single file, so that {@code java Pictures.java ROOT} runs
- * it without a build.
+ * Draws the pictures of the documentation as SVG, from the documentation's pages and the sources. The script {@code
+ * load-tests/pictures} runs it. The class is a single file and uses only the JDK, so that {@code java Pictures.java
+ * ROOT} runs it without a build.
  */
 public final class Pictures {
 
@@ -39,7 +39,7 @@ public final class Pictures {
         }
     }
 
-    /** Returns the pictures by file name. Pictures drawn from the same pages and sources are identical. */
+    /** Returns the pictures by file name. The same pages and sources always give identical pictures. */
     static Map<String, String> draw(Path root) throws IOException {
         Pictures pictures = new Pictures(root);
         Map<String, String> all = new LinkedHashMap<>();
@@ -53,7 +53,7 @@ public final class Pictures {
         return all;
     }
 
-    /** A bar with its label, value and color, and the text at its end. */
+    /** A bar with its label, value, colour and end text. */
     private record Bar(String label, double value, String text, String color) {}
 
     // --- CPU per call, compared with other frameworks ----------------------------------------------------------------
@@ -153,7 +153,7 @@ public final class Pictures {
     private static final List<String> LINES =
             List.of(OURS, "#7fb4cc", "#333333", BAD, "#e0a458", "#8c6bb1", "#5b8c5a", "#a9b4bd");
 
-    /** The seconds before and of the fault, as in the columns of the page's tables. */
+    /** The number of seconds before the fault and during it, as in the columns of the page's tables. */
     private static final int BEFORE = 5;
 
     private static final int FAULT = 20;
@@ -211,7 +211,7 @@ public final class Pictures {
             text(svg, (int) (left + (BEFORE + mark) * second), top + height + 18, 11, "#777", "middle", mark + " s");
         }
         List<List<Double>> all = List.copyOf(lines.values());
-        for (int at = all.size() - 1; at >= 0; at--) { // the first line is drawn last, so that it stays visible
+        for (int at = all.size() - 1; at >= 0; at--) { // The first line is drawn last, so that it stays visible.
             List<Double> shares = all.get(at);
             StringBuilder path = new StringBuilder();
             for (int i = 0; i < shares.size(); i++) {
@@ -282,8 +282,8 @@ public final class Pictures {
     }
 
     /**
-     * Returns the module whose sources contain the class. Fails if no module contains it, so that the picture stays
-     * consistent with the code.
+     * Returns the module whose sources contain the class. Throws an exception if no module contains the class, so that
+     * the picture stays consistent with the code.
      */
     private String module(String type) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {
@@ -308,7 +308,7 @@ public final class Pictures {
         return Files.readAllLines(root.resolve(page));
     }
 
-    /** Returns the cells of the rows below a table's header row, which begins with {@code head}. */
+    /** Returns the cells of the rows below the header row of a table. The header row begins with {@code head}. */
     private List<List<String>> table(String page, String head) throws IOException {
         List<List<String>> rows = new ArrayList<>();
         boolean inside = false;

@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Draws comments from the Java sources and sentences from the documentation at random: {@code load-tests/prose SEED}.
- * The same sources and seed give the same sample. The class uses only the JDK and is a single file, so that {@code java
- * Sample.java SEED ROOT} runs it without a build.
+ * Selects random comments from the Java sources and random sentences from the documentation. The script {@code
+ * load-tests/prose SEED} runs it. The same sources and seed give the same sample. The class is a single file and uses
+ * only the JDK, so that {@code java Sample.java SEED ROOT} runs it without a build.
  */
 public final class Sample {
 
@@ -70,7 +70,10 @@ public final class Sample {
         return all;
     }
 
-    /** Returns the text of each comment in one line. Adjacent line comments are one comment, unless code precedes the first. */
+    /**
+     * Returns the text of each comment as one line. Adjacent line comments count as one comment, unless code precedes
+     * the first.
+     */
     static List<String> comments(String source) {
         List<String> comments = new ArrayList<>();
         Matcher token = TOKENS.matcher(source);

@@ -1,4 +1,6 @@
-/** Draws random comments and sentences of the project, to be judged by a reader who has not seen the code. */
+/**
+ * Selects random comments and sentences of the project for a reader who has not seen the code and judges their clarity.
+ */
 @NullMarked
 package tern.rpc.load.prose;
 

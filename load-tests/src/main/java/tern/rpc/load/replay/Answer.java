@@ -5,7 +5,7 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The diagnosis that the provider itself makes under load.
+ * The provider's own diagnosis under load.
  *
  * @param causes the causes of the missed target, most expensive first; empty if the target is met
  * @param text the diagnosis as text for a human reader
@@ -14,7 +14,7 @@ record Answer(List<Cause> causes, String text) {
 
     static final Answer NONE = new Answer(List.of(), "");
 
-    /** A cause with its kind, its name, its share of a late call's time, and the advised change. */
+    /** A cause: its kind, its name, its share of a late call's time, and the advised change. */
     record Cause(String kind, String name, double ms, double ofMs, String change) {
 
         String title() {
@@ -43,7 +43,7 @@ record Answer(List<Cause> causes, String text) {
         return node.path(name).asString("");
     }
 
-    /** The kind and name of the first cause; empty if there is none. */
+    /** Returns the kind and name of the first cause; empty if there is none. */
     String firstTitle() {
         return causes.isEmpty() ? "" : causes.get(0).title();
     }

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The arguments of the command.
+ * The command-line arguments.
  *
  * @param rounds the numbers of the rounds to run
  * @param seconds the measured time of each load, after its warm-up

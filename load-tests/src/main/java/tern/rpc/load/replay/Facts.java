@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** The facts about machine and software that are printed with measured values. */
+/** Facts about the machine and the software, which are printed with the measured values. */
 public final class Facts {
 
     private Facts() {}

@@ -11,10 +11,10 @@ final class KneeSearch {
     private static final double CLOSE_ENOUGH = 1.12;
     private static final double MIN_RATE = 10;
 
-    /** A load is clearly too high if its rate is this many times the highest rate that met the target. */
+    /** The factor between the highest rate that met the target and a rate that is clearly too high. */
     static final double BEYOND = 1.3;
 
-    /** The possible results of a load at the rate of {@link #next()}. */
+    /** The possible results of a load that ran at the rate of {@link #next()}. */
     enum Outcome {
         HELD,
         /** The latencies slightly exceeded the target, perhaps for a reason other than the rate. */
@@ -79,7 +79,10 @@ final class KneeSearch {
         return held;
     }
 
-    /** Returns a rate that is clearly too high, unless another process made the machine busy during the search. */
+    /**
+     * Returns a rate that is clearly too high, provided that no other process slowed the machine down during the
+     * search.
+     */
     double beyond() {
         double third = Math.max(held, MIN_RATE) * BEYOND;
         return Math.rint(Double.isInfinite(missed) ? third : Math.max(third, missed));

@@ -10,8 +10,9 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.ConcurrentHistogram;
 
 /**
- * Measures the cost of Druid's fair and unfair locks: many threads borrow a connection and return it immediately,
- * without a database. The unfair lock allows more borrowings per second but makes single threads wait long.
+ * Measures the cost of fair and unfair locks in Druid's connection pool. Many threads borrow a connection and return it
+ * immediately; no database is used. The unfair lock allows more borrowings per second, but some threads wait for a long
+ * time.
  */
 final class LockPrice {
 

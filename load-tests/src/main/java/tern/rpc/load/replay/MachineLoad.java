@@ -21,7 +21,7 @@ final class MachineLoad {
     /** The processor time since the machine started, in ticks. */
     record Sums(long all, long idle) {
 
-        /** Returns the busy share since an earlier reading, from 0 to 1; negative if unknown. */
+        /** Returns the share of busy processor time since an earlier reading, from 0 to 1; negative if unknown. */
         double busySince(Sums earlier) {
             long passed = all - earlier.all;
             return passed <= 0 ? -1 : 1 - (double) (idle - earlier.idle) / passed;

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Replays the tuning of a service from 140 to 600 calls per second (docs/replay.md). For each configuration error and
- * its fix, this program searches for the highest rate at which 99 of 100 calls end within 100 ms and none fails. Then
+ * its fix, this program searches for the highest rate at which 99 % of the calls end within 100 ms and no call fails.
+ * Then
  * it raises the rate further and reads the provider's diagnosis. Run it in the project's folder after {@code ./mvnw
  * package -DskipTests}:
  *
@@ -119,7 +120,7 @@ public final class Replay {
             @Nullable Step knee = held.get(search.knee());
             Samples.Asked asked = askBeyond(samples, search.beyond());
             for (int i = 1; i < TRIES_BEYOND && asked.step().outcome() == KneeSearch.Outcome.HELD; i++) {
-                knee = asked.step(); // This rate has now met the target, so the machine caused the earlier miss.
+                knee = asked.step(); // The machine caused the earlier miss of this rate.
                 steps.add(knee);
                 asked = askBeyond(samples, Math.rint(knee.rate() * KneeSearch.BEYOND));
             }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param fixed whether the configuration error was fixed
  * @param steps all loads in order
  * @param knee the load at the highest rate at which the target was met; null if no load met it
- * @param beyond the load with a higher rate, during which the diagnosis was read
+ * @param beyond the load at a higher rate than the knee, during which the diagnosis was read
  * @param answer the provider's diagnosis
  */
 record Result(
@@ -21,8 +21,7 @@ record Result(
         Answer answer) {
 
     /**
-     * A configuration error makes a clear difference if the highest rate with the error is at most this share of the
-     * highest rate after the fix.
+     * A fix makes a clear difference if the highest rate without it is at most this share of the highest rate with it.
      */
     static final double CLEARLY_WORSE = 0.7;
 
@@ -35,8 +34,8 @@ record Result(
     }
 
     /**
-     * Returns the load that the results table shows: the one at the knee or, if no load met the target, the one beyond
-     * it.
+     * Returns the load that the results table shows: the load at the knee or, if no load met the target, the load
+     * beyond the knee.
      */
     Step shown() {
         return knee == null ? beyond : knee;

@@ -12,8 +12,8 @@ import java.util.Set;
  * @param redisDelayed whether a proxy delays each direction of the connections to Redis by a millisecond
  * @param sqlDelayed whether a proxy delays each direction of the connections to a database server by a millisecond
  * @param slowLog whether the provider's console output is read slowly
- * @param byHand the cause that was originally found with thread dumps
- * @param causes the possible prefixes with which the diagnosis names the true cause; empty if there is no error
+ * @param byHand the cause that was originally found by hand, with thread dumps
+ * @param causes the prefixes with which the diagnosis may name the true cause; empty if there is no error
  */
 record Round(
         int number,

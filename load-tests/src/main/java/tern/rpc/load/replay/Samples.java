@@ -15,10 +15,10 @@ import tern.rpc.load.sample.SampleProgram;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The sample provider and the sample consumer as two processes. The consumer runs loads on request. */
+/** The sample provider and the sample consumer as two processes. The consumer generates load on request. */
 final class Samples implements AutoCloseable {
 
-    /** The throughput of a busy disk, or of a pipe to a log collector. */
+    /** The throughput of a busy disk or a pipe to a log collector, in bytes per second. */
     static final int SLOW_LOG_BYTES_PER_SECOND = 1_000_000;
 
     private static final Path PROVIDER = Path.of("sample-provider", "target", "sample-provider.jar");
@@ -109,7 +109,7 @@ final class Samples implements AutoCloseable {
                 .build();
     }
 
-    /** The result of a load, and the diagnosis that the provider made in the middle of the load. */
+    /** The result of a load, and the provider's diagnosis in the middle of the load. */
     record Asked(Step step, Answer answer) {}
 
     Asked driveAndAsk(double rate) throws IOException, InterruptedException {

@@ -29,8 +29,8 @@ record Step(
     static final double TARGET_MILLIS = 100;
 
     /**
-     * A missed target is a near miss if the p99 is below this many times the target and at most 0.1 % of the calls
-     * failed. A pause of the machine may have caused such a miss.
+     * The upper limit for the p99 of a near miss, as a multiple of the target. In a near miss, at most 0.1 % of the
+     * calls failed. A pause of the machine may have caused the miss.
      */
     private static final double NEAR = 10;
 

@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 import tern.rpc.load.sample.Program;
 
-/** Redis, and MariaDB if it is installed. Each runs as a separate process that contains only the data of the replay. */
+/**
+ * Redis, and MariaDB if it is installed. Each store runs as a separate process that contains only the data of the
+ * replay.
+ */
 final class Stores implements AutoCloseable {
 
     private static final int START_SECONDS = 60;
@@ -43,7 +46,7 @@ final class Stores implements AutoCloseable {
     }
 
     /**
-     * Starts the stores, which are Redis and a database.
+     * Starts Redis and a database.
      *
      * @param embedded whether to use embedded stores instead of installed servers
      */
@@ -72,7 +75,7 @@ final class Stores implements AutoCloseable {
             return new Stores(redis, redisPort, redisName, null, 0, null);
         }
         int port = Program.freePort();
-        // MariaDB's Unix socket is in this folder, and the path of a Unix socket must be short.
+        // The path of this folder must be short, because the folder contains MariaDB's Unix socket.
         Path data = Files.createTempDirectory("replay-mariadb");
         try {
             return new Stores(redis, redisPort, redisName, mariaDb(folder, data, install, server, port), port, data);
@@ -156,7 +159,7 @@ final class Stores implements AutoCloseable {
 
     private static void delete(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
-            // In this order, a folder comes after its content.
+            // The reverse order places each folder after its content.
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }

@@ -12,10 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A child process. It ends no later than this process. */
+/** A child process, which ends no later than this process. */
 public final class Program implements AutoCloseable {
 
-    // A provider drains its calls before it ends, so it may need this long.
+    // The time that a provider may need to end, because it drains its calls first.
     private static final long STOP_SECONDS = 30;
 
     private final String name;
@@ -40,7 +40,7 @@ public final class Program implements AutoCloseable {
         return new Program(name, process, log);
     }
 
-    /** Starts a program whose output is read at a limited rate, as by a slow disk or log collector. */
+    /** Starts a program whose output is read at a limited rate, which simulates a slow disk or log collector. */
     static Program startSlowlyRead(String name, Path log, List<String> command, int bytesPerSecond) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         SlowReader.start(process.getInputStream(), log, bytesPerSecond);
@@ -128,7 +128,7 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Kills the process without letting it drain its calls. Also kills its children, because the process can no longer
+     * Kills the process, which then cannot drain its calls. Also kills its children, because the process can no longer
      * stop them.
      */
     void kill() throws InterruptedException {
@@ -138,7 +138,9 @@ public final class Program implements AutoCloseable {
         close();
     }
 
-    /** Stops the process and its children, which are its databases. The process may not be able to stop them itself. */
+    /**
+     * Stops the process and its child processes, which are databases. The process may not be able to stop them itself.
+     */
     @Override
     public void close() {
         List<ProcessHandle> children = process.descendants().toList();

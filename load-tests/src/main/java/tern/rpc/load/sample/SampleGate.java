@@ -27,8 +27,8 @@ public final class SampleGate {
     private SampleGate() {}
 
     /**
-     * @param arguments {@code --jar=} the provider's jar, {@code --work=} a folder for logs, {@code --provider=}
-     *     properties of the provider separated by blanks; all other arguments are passed to the gate
+     * @param arguments {@code --jar=} the provider's jar, {@code --work=} a folder for logs, {@code --provider=} the
+     *     provider's properties, separated by blanks; all other arguments are passed to the gate
      */
     public static void main(String[] arguments) throws Exception {
         System.exit(run(List.of(arguments)));

@@ -8,10 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 
-/** The sample provider or consumer as a separate process on free ports. It ends no later than this process. */
+/** The sample provider or consumer as a separate process on free ports. The process ends no later than this process. */
 public final class SampleProgram implements AutoCloseable {
 
-    /** The JVM flags of {@code ./demo}: only the C1 compiler, a single-threaded collector, and a fixed heap size. */
+    /**
+     * The JVM flags that {@code ./demo} also uses: only the C1 compiler, a single-threaded collector, and a fixed heap
+     * size.
+     */
     private static final List<String> JVM_FLAGS =
             List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms256m", "-Xmx512m");
 
@@ -77,7 +80,7 @@ public final class SampleProgram implements AutoCloseable {
         program.signal(name);
     }
 
-    /** Kills the program without letting it drain its calls. */
+    /** Kills the program, which then cannot drain its calls. */
     public void kill() throws InterruptedException {
         program.kill();
     }

@@ -11,7 +11,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Parts of the transport that a library could replace, each with the library's equivalent, for {@code
+ * Parts of the transport that a library could replace. Each part comes with the library's equivalent, for {@code
  * LibraryComparison}.
  */
 public final class OwnPieces {

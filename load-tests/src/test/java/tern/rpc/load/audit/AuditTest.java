@@ -86,7 +86,8 @@ class AuditTest {
     }
 
     /**
-     * Each row changes the advisory for version 4.2.0.Final of the package "wire", or for version 2.0.0-RC1 of "outer".
+     * Each row contains a changed advisory for version 4.2.0.Final of the package "wire", or for version 2.0.0-RC1 of
+     * the package "outer".
      */
     @ParameterizedTest
     @CsvSource(

@@ -32,8 +32,8 @@ class PeersTest {
             Peer.NAMES.stream().filter(name -> name.startsWith(FLOOR)).toList();
 
     /**
-     * All peers except {@code floor} and the peers with the JDK's TLS engine. JVM flags select the TLS engine, so one
-     * process can test only one engine.
+     * The tested peers: all except {@code floor} and the peers with the JDK's TLS engine. JVM flags select the TLS
+     * engine, so one process can test only one engine.
      */
     static final List<String> OTHERS = Peer.NAMES.stream()
             .filter(name -> !name.startsWith(FLOOR) && Encryption.of(name) != Encryption.JDK)
@@ -175,8 +175,8 @@ class PeersTest {
                     "Person", () -> services.echo().echo(SceneCall.somebody()),
                     "work", () -> services.work().build(10_000));
             calls.forEach((call, made) -> {
-                // The first call also sends the bytes that are sent only once per connection or method, so it is not
-                // counted.
+                // The first call is not counted, because it also sends bytes that are sent only once per connection or
+                // method.
                 made.run();
                 long there = relay.there();
                 long back = relay.back();

@@ -36,7 +36,7 @@ final class BeanField {
         }
     }
 
-    /** Reads a primitive value. A null in the message becomes zero. */
+    /** Reads a primitive value. A null in the message is read as zero. */
     private Object primitive(ValueReader reader) {
         return Objects.requireNonNull(reader.read(slot));
     }

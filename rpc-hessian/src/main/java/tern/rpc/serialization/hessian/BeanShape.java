@@ -35,7 +35,7 @@ final class BeanShape extends Shape {
     }
 
     /**
-     * Returns the fields of {@code from} and its superclasses up to but excluding {@code until}, in the order in which
+     * Returns the fields of {@code from} and of its superclasses below {@code until}, in the order in which
      * hessian-lite writes them.
      */
     static List<Field> serializedFields(Class<?> from, Class<?> until) {

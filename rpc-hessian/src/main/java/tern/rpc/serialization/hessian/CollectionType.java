@@ -104,7 +104,7 @@ final class CollectionType {
     }
 
     /**
-     * Whether the type is a heap, such as a priority queue: it is not a set, but compares each added element with
+     * Whether the type is a heap, such as a priority queue. A heap is not a set, but compares each added element with
      * other elements.
      */
     boolean isHeap() {
@@ -112,8 +112,8 @@ final class CollectionType {
     }
 
     /**
-     * The memory of an empty collection, in bytes, in addition to the memory assumed for one value. Blocking queues
-     * need this memory for their locks, and array deques for their initial array.
+     * The memory that an empty collection needs beyond the memory assumed for one value, in bytes. Blocking queues need
+     * it for their locks, and array deques for their initial array.
      */
     int shellBytes() {
         return shellBytes;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes an {@link EnumSet} as hessian-lite's handle object, which contains the enum class and the constants.
- * hessian-lite finds the enum class with {@code sun.misc.Unsafe}; this class does not need {@code Unsafe}. As with
+ * Unlike hessian-lite, this class does not need {@code sun.misc.Unsafe} to find the enum class. As with
  * {@link HandleForm}, the handle takes a reference number in the message. Thread-safe.
  */
 final class EnumSetForm implements WireForm {

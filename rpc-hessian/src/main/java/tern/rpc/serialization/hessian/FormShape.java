@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads an instance of a JDK class from the named parts that hessian-lite writes for it. The parts may differ from the
- * fields of the class. Thread-safe.
+ * Reads an instance of a JDK class from the named parts that hessian-lite writes. The parts may differ from the fields
+ * of the class. Thread-safe.
  */
 final class FormShape extends Shape {
 
     /**
-     * Creates the value from its parts, which are in the order of their names. If the message does not contain a
-     * part, the part has its default value or null.
+     * Creates the value from its parts. The parts are in the order of their names. A part that the message does not
+     * contain has its default value or is null.
      */
     @FunctionalInterface
     interface Assembly {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HandleForm implements WireForm {
 
-    /** The fields that hessian-lite's handle classes have, each with its name in messages. */
+    /** The fields of hessian-lite's handle classes, each with its name in messages. */
     private enum Part {
         YEAR,
         MONTH,

@@ -7,8 +7,8 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Limits the processor time that a message can cause through the hashing and comparing of its keys. The weight of a key
- * is the number of values that hashing the key may visit; a value is counted once for each reference to it. Only
- * benchmarks extend this class, to measure its cost. Not thread-safe.
+ * is the number of values that hashing the key may visit; a value is counted once for each reference to it. Benchmarks
+ * extend this class to measure its cost. Not thread-safe.
  */
 class HashBudget {
 
@@ -69,7 +69,7 @@ class HashBudget {
     /**
      * Charges the budget for a key that refers to incomplete containers, that is, containers whose contents are still
      * being read. If this key and all earlier keys refer to the same single container, as children refer to their
-     * parent, comparing two keys does not visit that container, so the cost is {@code part}. Otherwise the cost is
+     * parent, the cost is {@code part}, because comparing two keys does not visit that container. Otherwise the cost is
      * {@code part} × the number of keys including this key. Each set of containers is represented by a bit mask.
      *
      * @param part the part of the key's weight that comes from incomplete containers

@@ -19,7 +19,9 @@ final class HessianInput {
     private static final byte[] NOTHING = {};
     private static final int MAX_KEPT_BYTES = 1 << 20;
 
-    /** The lowest value of a signed byte that cannot continue a UTF-8 sequence. */
+    /**
+     * The lower bound of the signed bytes that cannot continue a UTF-8 sequence. All continuation bytes are below it.
+     */
     private static final int TRAIL_END = -0x40;
 
     private byte[] bytes = NOTHING;
@@ -63,7 +65,7 @@ final class HessianInput {
     }
 
     /**
-     * Moves to an earlier position to read a value again, or back to the later position.
+     * Sets the read position: to an earlier position, so that a value can be read again, or back to the later position.
      *
      * @param promisedThere the number of announced and unread values at that position
      */
@@ -411,8 +413,7 @@ final class HessianInput {
         }
         char[] decoded = units;
         int i = 0;
-        // At least this number of units is certainly within the remaining bytes, because no unit is longer than three
-        // bytes.
+        // The remaining bytes contain at least this number of units, because no unit is longer than three bytes.
         int safe = Math.min(length, (end - position) / 3);
         byte[] from = bytes;
         int at = position;
@@ -425,7 +426,7 @@ final class HessianInput {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // Leaves the loop, because the method unit() rejects the invalid byte.
+                    break; // The loop ends here, and the method unit() then rejects the invalid byte.
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;

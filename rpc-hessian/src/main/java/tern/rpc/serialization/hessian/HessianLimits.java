@@ -14,8 +14,8 @@ import tern.rpc.serialization.KeyLimits;
  *     level is hashed as a whole
  * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not strings, numbers or
  *     similar scalars
- * @param equalKeys the number of keys in one container that have equal hash codes and no common order, for example
- *     strings mixed with numbers
+ * @param equalKeys the number of keys in one container that have equal hash codes but cannot be sorted together, for
+ *     example strings and numbers
  * @param keySteps the number of steps for hashing and comparing map keys and set elements; a value counts each time
  *     it is visited
  */

@@ -22,8 +22,7 @@ final class HessianOutput extends AbstractHessianOutput {
     int frames;
 
     /**
-     * How many exceptions enclose the current position, as the exceptions of which it is a cause or suppressed
-     * exception.
+     * The nesting depth of causes and suppressed exceptions at the current position.
      */
     int links;
 
@@ -107,7 +106,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Writes list elements as long as they are ints that take one byte.
+     * Writes list elements until it reaches one that is not a one-byte int.
      *
      * @return the number of elements written, which may be 0
      */
@@ -195,7 +194,7 @@ final class HessianOutput extends AbstractHessianOutput {
         return known >= 0;
     }
 
-    /** Skips the reference number that readers assign to a value to which the rest of the message never refers. */
+    /** Skips one reference number. Readers assign it to a value that the rest of the message never references. */
     void skipRef() {
         if (!unshared) {
             references.skip();
@@ -208,8 +207,7 @@ final class HessianOutput extends AbstractHessianOutput {
     }
 
     /**
-     * Assigns the old value's reference number to the new value as well, because readers create a single value for
-     * both.
+     * Assigns the old value's reference number to the new value too, because readers create only one value for both.
      */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {

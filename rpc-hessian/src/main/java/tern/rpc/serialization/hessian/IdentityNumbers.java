@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Numbers objects in the order in which they are added, and finds them by identity. Up to sixteen objects are searched
+ * Numbers objects in the order in which they are added, and finds them by identity. Up to sixteen objects are compared
  * one by one, because computing an object's identity hash for the first time costs more than sixteen comparisons. Not
  * thread-safe.
  */
@@ -23,7 +23,7 @@ final class IdentityNumbers {
      */
     private int[] slots = {};
 
-    /** The number of hash table slots that this message uses; 0 while the objects are searched one by one. */
+    /** The number of hash table slots that this message uses; 0 while the objects are compared one by one. */
     private int slotCount;
 
     private int size;

@@ -25,7 +25,7 @@ final class Instances {
 
     /**
      * Returns a constructor that creates instances of {@code type} but runs only the given constructor of a superclass.
-     * A method handle cannot replace it, because the handle would create an instance of the superclass.
+     * A method handle for that constructor would create an instance of the superclass instead.
      */
     static Constructor<?> through(Constructor<?> constructor, Class<?> type) {
         return Reflection.serialization(type, constructor);

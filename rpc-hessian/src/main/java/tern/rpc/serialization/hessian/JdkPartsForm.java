@@ -41,8 +41,8 @@ final class JdkPartsForm implements WireForm {
                     Map.of(
                             "signum", value -> ((BigInteger) value).signum(),
                             "mag", value -> magnitude((BigInteger) value),
-                            // All fields below cache results; 0 means that a result has not been computed. The next
-                            // four fields exist in JDK 17.
+                            // All fields below cache results. The value 0 means that the result has not been computed.
+                            // The next four fields exist in JDK 17.
                             "bitCountPlusOne", value -> 0,
                             "bitLengthPlusOne", value -> 0,
                             "lowestSetBitPlusTwo", value -> 0,

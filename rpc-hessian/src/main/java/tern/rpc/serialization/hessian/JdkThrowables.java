@@ -83,7 +83,7 @@ final class JdkThrowables {
     /**
      * An exception class and the constructor that sets its fields.
      *
-     * @param arguments for each constructor parameter, the name of the field that it sets
+     * @param arguments the names of the fields that the constructor sets, in the order of its parameters
      */
     record Form(Class<?> type, Constructor<?> constructor, List<String> arguments, List<Part> parts) {
 

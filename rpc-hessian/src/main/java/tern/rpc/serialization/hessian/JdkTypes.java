@@ -7,7 +7,7 @@ import java.util.Set;
 /** Decides which concrete JDK classes may be read at a position whose declared type is a JDK type. */
 final class JdkTypes {
 
-    /** The types that have their own encoding in the Hessian grammar. */
+    /** The types for which the Hessian grammar defines a separate encoding. */
     private static final Set<Class<?>> SCALARS = Set.of(
             Boolean.class,
             Byte.class,

@@ -12,7 +12,7 @@ final class KnownDefinitions {
 
     /**
      * The number of sets of this set-associative cache. {@code SETS} and {@link #MAX_BYTES} together limit the cache to
-     * a few megabytes, whatever peers send.
+     * a few megabytes, regardless of the received messages.
      */
     private static final int SETS = 64;
 

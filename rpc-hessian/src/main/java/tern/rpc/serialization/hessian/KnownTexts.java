@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A cache of strings that occur in many messages, such as names of services and attachments. A string is looked up by
- * its bytes, so no new object is created for a cached string. The cache has a fixed size, whatever peers send: a new
- * string replaces the cached string with the same index. Not thread-safe.
+ * its bytes, so no new object is created for a cached string. The cache has a fixed size, because a new string replaces
+ * the cached string with the same index. Not thread-safe.
  */
 final class KnownTexts {
 

@@ -8,9 +8,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Drops content
- * that exceeds a limit instead of rejecting the message, because a long stack trace must not prevent the caller from
- * getting an answer. Not thread-safe.
+ * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
+ * exceeds a limit is dropped, and the message is not rejected, because a long stack trace must not prevent the caller
+ * from getting an answer. Not thread-safe.
  */
 final class LinkedThrowables implements ThrowableParts.Source {
 
@@ -19,8 +19,8 @@ final class LinkedThrowables implements ThrowableParts.Source {
     static final int MAX_MESSAGE = 8 << 10;
 
     /**
-     * The maximum number of exceptions in one message. Creating an exception always costs a walk over the reading
-     * thread's stack, even if the message contains no stack trace.
+     * The maximum number of exceptions in one message. Creating an exception always walks the stack of the reading
+     * thread, even if the message contains no stack trace.
      */
     static final int MAX_IN_ALL = 512;
 

@@ -56,7 +56,7 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     }
 
     /**
-     * The memory of an empty map, in bytes, in addition to the memory assumed for one value. Some map types allocate
+     * The memory that an empty map needs beyond the memory assumed for one value, in bytes. Some map types allocate
      * their table immediately.
      */
     int shellBytes() {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Converts the Hessian grammar's few scalar types to Java's many scalar types, without loss of digits. */
+/** Converts values of Hessian's scalar types to Java's more numerous scalar types without loss of digits. */
 final class Narrowing {
 
     private Narrowing() {}

@@ -140,7 +140,7 @@ final class OpenContainers {
         return Math.min(self, weight);
     }
 
-    /** Returns the cost, as known so far, of hashing a reference to an open container. */
+    /** Returns the currently known cost of hashing a reference to an open container. */
     long open(int depth, int number, @Nullable Object value) {
         for (int d = depth; d > 0; d--) {
             if (numbers[d] == number) {
@@ -161,7 +161,7 @@ final class OpenContainers {
         return 1;
     }
 
-    /** Returns the cost, as known so far, of hashing a reference to a complete container. */
+    /** Returns the currently known cost of hashing a reference to a complete container. */
     long complete(int depth, int number, long weight) {
         long[] complete = completeMasks;
         long[] completeOften = completeTimes;

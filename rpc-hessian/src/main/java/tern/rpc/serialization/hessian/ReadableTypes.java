@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The types that one service's messages may name. Used by the classes that read values. Thread-safe.
+ * The types that the messages of one service may name. The classes that read values use this interface. Thread-safe.
  * <p>A name is checked before its class is loaded. If a type is not allowed, a method whose result is never null
  * throws {@link SerializationException}.
  */

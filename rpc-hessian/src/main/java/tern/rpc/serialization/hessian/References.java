@@ -10,7 +10,7 @@ import tern.rpc.serialization.SerializationException;
  */
 final class References {
 
-    /** A marker for a value that does not exist yet, to which no reference may point. */
+    /** A marker for a value that does not exist yet. References must not point to it. */
     private static final Object UNFINISHED = new Object();
 
     /**

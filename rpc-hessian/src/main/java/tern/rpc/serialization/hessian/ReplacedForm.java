@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
 
 /**
- * Writes the object that an instance's {@code writeReplace} method returns. If the method returns the instance
- * itself, writes the instance's fields. Thread-safe.
+ * Writes the object that is returned by an instance's {@code writeReplace} method. If the method returns the instance
+ * itself, the instance's fields are written. Thread-safe.
  */
 final class ReplacedForm implements WireForm {
 

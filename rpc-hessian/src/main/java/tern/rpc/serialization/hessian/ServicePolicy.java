@@ -15,7 +15,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Decides which classes are allowed at which positions in one service's messages. A class name is checked before the
+ * Decides whether a class is allowed at a position in the messages of one service. A class name is checked before the
  * class is loaded. Benchmarks extend this class to measure the cost of the checks. Thread-safe.
  */
 class ServicePolicy implements ReadableTypes {

@@ -48,7 +48,7 @@ final class Shapes {
         return Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
     }
 
-    @SuppressWarnings("unchecked") // If a value has the wrong type, it is rejected when it is used.
+    @SuppressWarnings("unchecked") // A value of the wrong type is rejected when it is used.
     CollectionType collection(Class<?> type, Slot slot) {
         if (!Collection.class.isAssignableFrom(type)) {
             throw slot.mismatch("a list of class " + type.getName());

@@ -106,8 +106,8 @@ final class Slot {
 
     /**
      * Returns the position of a part of this value. If an enclosing position has the same type, as with Object inside
-     * Object, returns that position. This bounds the number of cached positions, to which a deeply nested message
-     * could otherwise add without limit.
+     * Object, returns that position. This bounds the number of cached positions. Otherwise a deeply nested message
+     * could add positions without limit.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {

@@ -100,7 +100,8 @@ final class TextEncoder {
         if (from == to) {
             return;
         }
-        // One more byte is reserved because each write of 4 bytes exceeds the 3 bytes of a character.
+        // One additional byte is reserved, because each character is written with a 4-byte write but has at most 3
+        // bytes.
         int most = 3 * (to - from) + 1;
         if (!out.hasRoom(most)) {
             appendByteByByte(from, to, out);

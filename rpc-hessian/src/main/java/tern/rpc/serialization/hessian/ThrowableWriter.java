@@ -89,8 +89,8 @@ final class ThrowableWriter implements WireForm {
     }
 
     /**
-     * Returns a function that reads an exception's original message. If a class overrides {@code getMessage()} to
-     * extend the original message, a reader that received the extended message would extend it again.
+     * Returns a function that reads an exception's original message. Some classes override {@code getMessage()} to
+     * extend the original message. A reader that received the extended message would extend it again.
      */
     private static Function<Throwable, @Nullable String> messageOf(Class<?> type) {
         Class<?> first = type;

@@ -360,8 +360,8 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value that was skipped before but to which a later reference points. This happens, for example, if two
-     * fields hold the same object, and the first field does not exist in this process. While the value is read, the
+     * Reads a value that was skipped but is the target of a later reference. This happens, for example, if two fields
+     * contain the same object and the first field does not exist in this process. While the value is read, the
      * tables of the message stay unchanged.
      */
     private void replay(int number, Slot slot) {
@@ -431,7 +431,7 @@ final class ValueReader {
 
     /**
      * Subtracts memory from the budget for fields that the message omits. An object needs memory for all its fields,
-     * even if the message names none of them. Some classes need more memory than their fields.
+     * even if the message does not name any of them. Some classes need more memory than their fields.
      */
     void makeRoom(long bytes) {
         shellBytes -= bytes;

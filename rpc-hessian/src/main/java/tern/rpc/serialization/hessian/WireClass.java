@@ -33,7 +33,7 @@ final class WireClass {
     }
 
     /**
-     * Whether this definition is new, which means that no object of the class has passed the check for allowed
+     * Whether this definition is new. A definition is new until an object of its class has passed the check for allowed
      * classes. A new definition is used only for the current message.
      */
     boolean isNew() {

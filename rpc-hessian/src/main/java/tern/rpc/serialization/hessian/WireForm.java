@@ -10,7 +10,7 @@ interface WireForm {
     /**
      * Writes an instance.
      *
-     * @throws IOException only from hessian-lite's or the application's serializers
+     * @throws IOException if one of hessian-lite's or the application's serializers throws it
      */
     void write(Object value, HessianOutput out) throws IOException;
 

@@ -38,10 +38,10 @@ public final class Bombs {
         long c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, d0, d1, d2, d3, d4, d5, d6, d7, d8, d9;
     }
 
-    /** Computes its hash code from its components. */
+    /** A class whose hash code depends on its components. */
     public record Pair(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
-    /** Compares instances by their components. */
+    /** A class whose instances are compared by their components. */
     public record Ranked(@Nullable Ranked low, @Nullable Ranked high, int rank)
             implements Serializable, Comparable<Ranked> {
 
@@ -60,7 +60,7 @@ public final class Bombs {
         }
     }
 
-    /** Computes its hash code from the elements of its array. */
+    /** A class whose hash code depends on the elements of its array. */
     public static class Packed implements Serializable {
         int @Nullable [] data;
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Cost;
 
-/** Figure R2 of docs/figures/promises.md for Hessian: the cost of reading the worst messages. */
+/** Measures figure R2 of docs/figures/promises.md for Hessian, the cost of reading the most expensive messages. */
 class BombsTest {
 
     private static final int MIB = 1 << 20;

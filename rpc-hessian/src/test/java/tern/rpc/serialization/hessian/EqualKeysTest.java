@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests which map keys and set elements are rejected, and that ordinary keys and elements are accepted. */
 class EqualKeysTest {
 
-    /** Resembles an entity. Its hash code depends only on its id, although it refers to its parent. */
+    /** A class like an entity. Its hash code depends only on its id, although it refers to its parent. */
     static class Child implements Serializable {
         int id;
 
@@ -148,7 +148,7 @@ class EqualKeysTest {
 
     /** The hash code of these entities is a constant, as for real entities whose id is assigned by the database. */
     @Test
-    @SuppressWarnings("unchecked") // The sent value has this type.
+    @SuppressWarnings("unchecked") // The value that the test sends has this type.
     void entitiesThatReferToTheirParentAreRead() {
         List<Parent> parents = new ArrayList<>();
         for (int p = 0; p < 3; p++) {

@@ -28,7 +28,7 @@ public class ForbiddenClassesTest {
         Evil @Nullable [] evils;
     }
 
-    /** A class that the interface declares, so it is allowed at the position of that declaration. */
+    /** A class that the interface declares. It is therefore allowed at the position of that declaration. */
     public static class Evil implements Serializable {
         int a;
     }

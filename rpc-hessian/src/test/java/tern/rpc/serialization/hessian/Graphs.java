@@ -382,7 +382,7 @@ final class Graphs {
         return node;
     }
 
-    @SuppressWarnings("unchecked") // The test has created the node with this type.
+    @SuppressWarnings("unchecked") // The test created the node's list with this type.
     private void fillContainers(Node node, int depth) {
         node.list = (List<Object>) list(depth + 1);
         node.map = new HashMap<>(Map.of("x", scalar()));

@@ -79,7 +79,7 @@ class LimitsTest {
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isLessThan(256 << 10);
     }
 
-    /** The message has enough bytes for each announced list alone, but not for all nested lists together. */
+    /** The message has enough bytes for each announced list by itself, but not for the sum of all nested lists. */
     @Test
     void claimsInsideEachOtherAreAddedUp() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -94,12 +94,12 @@ class PriceOfChecksTest {
 
         @Override
         void enterKey() {
-            // This override checks no nesting depth.
+            // This override does not check the nesting depth.
         }
 
         @Override
         void leaveKey() {
-            // This override checks no nesting depth.
+            // This override does not check the nesting depth.
         }
 
         @Override

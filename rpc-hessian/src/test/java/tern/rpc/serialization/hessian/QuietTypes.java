@@ -57,7 +57,7 @@ public final class QuietTypes {
         TypeShapesTest.arriveAsSent().map(each -> each.get()[1]).forEach(values::add);
         Set<Class<?>> left = new HashSet<>(JdkForms.made());
         for (Object value : values) {
-            // For some types, all subclasses have the same encoding, so one of them is enough.
+            // For some types, all subclasses have the same encoding, so testing one of them is enough.
             left.removeIf(type -> type.isInstance(value));
         }
         if (!left.isEmpty()) {

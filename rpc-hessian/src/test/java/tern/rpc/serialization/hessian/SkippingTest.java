@@ -76,7 +76,7 @@ class SkippingTest {
         String loud = Loud.class.getName();
         byte[] bytes = Coding.bytes("43 \"" + loud + "\" 91 \"a\" 60 91" // an object of this class
                 + "4d \"" + loud + "\" \"a\" 91 5a" // a map with this class as its type
-                + "71 \"[" + loud + "\" 60 92" // a list whose element type is this class and which contains an object
+                + "71 \"[" + loud + "\" 60 92" // a list with this class as its element type, which contains one object
                 + "43 \"no.such.Type\" 90 61");
         ObjectReader reader = coding.start(bytes);
 

@@ -62,7 +62,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.SerializationException;
 
-/** Tests which combinations of the sent value, the declared type and the received value work. */
+/** Tests the supported combinations of sent value, declared type and received value. */
 class TypeShapesTest {
 
     enum Mode {

@@ -138,7 +138,8 @@ final class BodyArguments {
     }
 
     /**
-     * Whether the JSON text is an object whose first member has this name. White space before the name is allowed.
+     * Returns whether the JSON text is an object whose first member has this name. White space before the name is
+     * allowed.
      */
     private static boolean beginsWith(byte[] quoted, byte[] json, int offset, int length) {
         int end = offset + length;

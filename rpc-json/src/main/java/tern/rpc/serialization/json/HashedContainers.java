@@ -32,15 +32,15 @@ import tools.jackson.databind.type.MapType;
 
 /**
  * Limits sets and maps whose keys may be chosen by a sender to have equal hash codes. A hash table remains fast if
- * such keys have an order, as strings and numbers do. A key without an order is compared with every earlier key that
- * has the same hash code. Containers that always take quadratic time to fill element by element are filled in one
- * step, from another container that is decoded first.
+ * these keys have an order, as strings and numbers do. A key without an order is compared with every earlier key that
+ * has the same hash code. Containers that always take quadratic time to fill element by element are filled in one step,
+ * from another container that is decoded first.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    /** Functions that create the declared class from the decoded elements. */
+    /** The functions that create the declared class from the decoded elements. */
     private static final Map<Class<?>, Function<Collection<Object>, Collection<Object>>> COLLECTIONS = Map.of(
             HashSet.class, HashSet::new,
             CopyOnWriteArraySet.class, CopyOnWriteArraySet::new,
@@ -71,8 +71,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         if (!set && raw != CopyOnWriteArraySet.class) {
             return deserializer;
         }
-        // A CopyOnWriteArraySet compares an added element with all others, but Jackson fills it in one step from a
-        // decoded set.
+        // A CopyOnWriteArraySet ignores the order of its elements and compares an added element with all others.
         Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
@@ -96,7 +95,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
 
-    /** How a hash table handles keys of one class that have equal hash codes. */
+    /** The ways in which a hash table handles keys of one class with equal hash codes. */
     private enum Kind {
         /** The keys have an order, so the table arranges them in a tree. */
         ORDERED,

@@ -50,7 +50,7 @@ final class JacksonMethod implements JsonMethod {
         this.query = new QueryArguments(mapper, names, texts);
     }
 
-    /** Whether the interface's class file lacks the method's parameter names. */
+    /** Returns whether the interface's class file lacks the method's parameter names. */
     private static boolean lacksNames(MethodDescriptor method) {
         Method java = method.javaMethod();
         return java != null

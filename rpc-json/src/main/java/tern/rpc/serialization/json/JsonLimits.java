@@ -12,8 +12,8 @@ import tern.rpc.serialization.KeyLimits;
  * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not strings, numbers or
  *     similar scalars
  * @param equalKeys the number of keys in one container that have equal hash codes and that a hash table cannot order
- * @param keySteps the total number of characters compared when the elements of one set or the keys of one map are
- *     compared with each other
+ * @param keySteps the total number of characters that are compared between the elements of one set, or between the keys
+ *     of one map
  */
 public record JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys, int equalKeys, long keySteps) {
 

@@ -27,7 +27,7 @@ final class PlainTime {
 
     private PlainTime() {}
 
-    /** Whether values of the type have the usual form: neither the property nor the type sets a format. */
+    /** Returns whether values of the type have the usual form: neither the property nor the type sets a format. */
     static boolean isWanted(DatabindContext context, @Nullable BeanProperty property, Class<?> type) {
         JsonFormat.Value format = property == null
                 ? context.getConfig().getDefaultPropertyFormat(type)
@@ -105,7 +105,7 @@ final class PlainTime {
         return number;
     }
 
-    /** Whether the date can be written in the usual form. */
+    /** Returns whether the date can be written in the usual form. */
     static boolean fits(LocalDate date) {
         return date.getYear() >= 0 && date.getYear() <= MAX_YEAR;
     }

@@ -110,7 +110,7 @@ final class Position {
         this.problem = other.problem;
     }
 
-    /** Returns this position for values that are sent as separate strings, such as query parameters. */
+    /** Returns a copy for values that are sent as separate strings, such as query parameters. */
     Position forText(JsonMapper textMapper) {
         return new Position(
                 this,
@@ -142,12 +142,12 @@ final class Position {
         return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
     }
 
-    /** Whether the type is a bean that has properties, but none with this name. */
+    /** Returns whether the type is a bean that has properties, but none with this name. */
     boolean lacks(String property) {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }
 
-    /** Whether the type is a collection, array or map whose elements are strings. */
+    /** Returns whether the type is a collection, array or map whose elements are strings. */
     boolean holdsText() {
         return holdsText;
     }

@@ -88,8 +88,8 @@ final class QueryArguments {
     }
 
     /**
-     * Whether the parameter's text is a bean or a list in JSON. Always false for types whose ordinary values may look
-     * like JSON.
+     * Returns whether the parameter's text is a bean or a list in JSON. The result is always false for types whose
+     * ordinary values may look like JSON.
      */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {

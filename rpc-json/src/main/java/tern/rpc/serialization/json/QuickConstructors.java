@@ -80,7 +80,7 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                // Jackson's own call fails as well, but the exception that it throws contains the position.
+                // Jackson's own call also fails, but its exception contains the position.
                 return delegate().createFromObjectWith(context, arguments);
             }
         }

@@ -29,7 +29,7 @@ final class WireMapper extends JsonMapper.Builder {
     private static final Base64Variant BASE64 =
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
 
-    /** Copies a mapper, but with a different factory. Jackson has no method for such a copy. */
+    /** Copies a mapper with a different factory. Jackson has no method for this. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
         super((StateImpl) user.rebuild().saveStateApplyModules());
         _streamFactory = factory;

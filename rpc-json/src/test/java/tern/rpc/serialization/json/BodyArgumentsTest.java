@@ -22,7 +22,7 @@ import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests from which part of a request body each argument is read (docs/wire-protocol.md 4.2), and the restrictions of
+ * Tests which part of a request body contains each argument (docs/wire-protocol.md 4.2), and the restrictions of
  * the Connect protocol.
  */
 class BodyArgumentsTest {

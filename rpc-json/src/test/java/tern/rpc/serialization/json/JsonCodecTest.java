@@ -26,7 +26,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 import tools.jackson.databind.module.SimpleModule;
 
-/** Tests which settings of the application's mapper still apply. */
+/** Tests which settings of the application's mapper also apply to the codec. */
 class JsonCodecTest {
 
     record Money(String currency, long cents) {}

@@ -29,7 +29,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that values of all types are equal after encoding and decoding. */
+/** Tests that values of all types remain equal after encoding and decoding. */
 class JsonTypesTest {
 
     enum Color {

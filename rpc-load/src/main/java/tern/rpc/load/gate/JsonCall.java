@@ -75,7 +75,7 @@ final class JsonCall implements Scenario.Call {
     public void run(long number) throws InterruptedException {
         HttpResponse<String> response;
         try {
-            // The call of tryOnce() has used the number 0.
+            // The first call, made by tryOnce(), has used the number 0.
             response = http.send(request(number + 1, options.timeout()), BodyHandlers.ofString());
         } catch (HttpTimeoutException e) {
             throw failure(

@@ -18,7 +18,7 @@ import tern.rpc.load.Target;
  */
 final class SlowMoments implements OpenLoopDriver.Progress {
 
-    /** Minimum time between two diagnoses. */
+    /** The minimum time between two diagnoses. */
     private static final Duration APART = Duration.ofSeconds(5);
 
     private final Target target;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class KnownFields {
 
-    /** The known fields of an unknown group: none. */
+    /** The known fields of an unknown group, which has no known fields. */
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
     /**
@@ -78,7 +78,10 @@ final class KnownFields {
                         others));
     }
 
-    /** Whether the parser keeps unknown fields. False for a map entry, whose parser skips unknown fields. */
+    /**
+     * Returns whether the parser keeps unknown fields. The result is false for a map entry, whose parser skips unknown
+     * fields.
+     */
     boolean keepsUnknown() {
         return keepsUnknown;
     }
@@ -148,8 +151,8 @@ final class KnownFields {
         }
 
         /**
-         * Whether the parser keeps this enum number as the field's value. If false, the parser stores the number as
-         * an unknown field.
+         * Returns whether the parser keeps this enum number as the field's value. If false, the parser stores the
+         * number as an unknown field.
          *
          * @param number the number of an enum value
          */

@@ -62,7 +62,8 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Whether values of this declared type are protobuf messages. Always false if protobuf is not on the class path.
+     * Returns whether values of this declared type are protobuf messages. The result is always false if protobuf is not
+     * on the class path.
      */
     public static boolean isMessage(Class<?> type) {
         return MESSAGES && MessageBytes.isMessage(type);

@@ -19,14 +19,13 @@ final class UnknownFields {
     private static final int FREE = 4_096;
 
     /**
-     * In addition to {@link #FREE}, one unknown field is kept for each group of this many bytes in the message. A
-     * known field of a small message takes about as many bytes.
+     * The number of message bytes for each unknown field that is kept in addition to {@link #FREE}. A known field of a
+     * small message takes about as many bytes.
      */
     private static final int BYTES_OF_A_FIELD = 16;
 
     /**
-     * In addition to {@link #FREE}, one message with an unknown enum number is accepted for each group of this many
-     * bytes.
+     * The number of bytes for each message with an unknown enum number that is accepted in addition to {@link #FREE}.
      */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
@@ -51,7 +50,9 @@ final class UnknownFields {
         return unknown;
     }
 
-    /** Whether a message of this length can contain too many unknown fields. If false, counting is unnecessary. */
+    /**
+     * Returns whether a message of this length can contain too many unknown fields. If false, counting is unnecessary.
+     */
     static boolean canBeTooMany(int length) {
         return length > MIN_BYTES * FREE;
     }

@@ -14,7 +14,7 @@ public final class DubboEntries {
     static final String FURTHER_PROTOCOL = "ext.protocol";
 
     /**
-     * The parameter that is set if an entry is for the second protocol. Consumers use such an entry only if they
+     * The parameter that marks an entry for the second protocol. Consumers use such an entry only if they
      * request that protocol.
      */
     private static final String IS_EXTRA = "isExtra";

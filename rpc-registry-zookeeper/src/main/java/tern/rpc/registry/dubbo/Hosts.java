@@ -8,8 +8,8 @@ final class Hosts {
     private Hosts() {}
 
     /**
-     * Whether the string contains only characters that occur in host names and addresses, including IPv6 addresses
-     * with a scope.
+     * Returns whether the string contains only characters that occur in host names and addresses, including IPv6
+     * addresses with a scope.
      */
     static boolean isHost(String text) {
         if (text.isEmpty() || text.length() > MAX_LENGTH) {

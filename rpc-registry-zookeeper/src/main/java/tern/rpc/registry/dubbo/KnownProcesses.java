@@ -39,7 +39,7 @@ public final class KnownProcesses {
         Shared same = shared.get(attributes);
         if (same == null) {
             if (shared.size() >= MAX_SHARED) {
-                shared.clear(); // The processes keep the objects that they use.
+                shared.clear(); // The processes keep references to the objects that they use.
             }
             same = new Shared(application, attributes, entry.ports());
             shared.put(attributes, same);
@@ -74,7 +74,7 @@ public final class KnownProcesses {
             return shared().attributes().getOrDefault(ProcessEntry.REVISION, "");
         }
 
-        /** Whether the metadata is stored in the registry. */
+        /** Returns whether the metadata is stored in the registry. */
         public boolean isMetadataRemote() {
             return ProcessEntry.REMOTE.equals(shared().attributes().get(ProcessEntry.STORAGE));
         }
@@ -96,7 +96,7 @@ public final class KnownProcesses {
             return port;
         }
 
-        /** Returns the entry, for a request of the metadata. */
+        /** Returns the process's entry, which is needed to request the metadata. */
         public ProcessEntry entry() {
             return new ProcessEntry(application(), host + ":" + port, host, port, shared().attributes());
         }

@@ -6,7 +6,8 @@ import tern.rpc.registry.JsonReader;
 import tern.rpc.registry.JsonWriter;
 
 /**
- * The address of a process's metadata service, from the attribute {@value ProcessEntry#SERVICE_PARAMETERS} of its entry.
+ * The address of a process's metadata service, from the attribute {@value ProcessEntry#SERVICE_PARAMETERS} of its
+ * entry.
  *
  * @param version the version of the service, {@code 1.0.0} or {@code 2.0.0}
  */

@@ -92,7 +92,10 @@ public record ProcessEntry(String application, String id, String host, int port,
         return metadata.getOrDefault(REVISION, "");
     }
 
-    /** Whether the metadata is stored in the registry. If false, consumers get the metadata from the process itself. */
+    /**
+     * Returns whether the metadata is stored in the registry. If false, consumers get the metadata from the process
+     * itself.
+     */
     public boolean isMetadataRemote() {
         return REMOTE.equals(metadata.get(STORAGE));
     }

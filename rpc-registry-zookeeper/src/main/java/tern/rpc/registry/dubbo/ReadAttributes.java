@@ -38,7 +38,8 @@ public final class ReadAttributes {
                 number(parameter.apply(TIMESTAMP), 0, Long.MAX_VALUE),
                 false);
         if (shared.size() >= MAX_SHARED) {
-            // Start times never repeat, so the cache is cleared before attributes with old start times accumulate.
+            // Each start time occurs only once, so the cache is cleared before attributes with old start times
+            // accumulate.
             shared.clear();
         }
         Attributes same = shared.putIfAbsent(read, read);

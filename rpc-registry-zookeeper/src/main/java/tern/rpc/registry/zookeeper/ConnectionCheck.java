@@ -16,8 +16,8 @@ import org.apache.zookeeper.common.X509Exception;
 import org.apache.zookeeper.common.ZKConfig;
 
 /**
- * Finds out why a ZooKeeper server cannot be reached, by a connection of its own. The ZooKeeper client only reports
- * that the connection was lost, whether or not the cause is TLS.
+ * Finds out why a ZooKeeper server cannot be reached, by opening a separate connection. The ZooKeeper client only
+ * reports that the connection was lost, whether or not the cause is TLS.
  *
  * @param isTls whether the client uses TLS
  * @param config the configuration of the client, with its TLS settings
@@ -28,7 +28,7 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
     private static final int REFUSAL_MILLIS = 500;
 
     /**
-     * Returns the cause in a form that can follow a colon; empty if a connection can be opened now. Blocks for at most
+     * Returns the cause as text that can follow a colon; empty if a connection can be opened now. Blocks for at most
      * about three times the timeout.
      */
     String cause() {
@@ -56,7 +56,10 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
         }
     }
 
-    /** Whether the server ends the connection after the handshake. With TLS 1.3 it checks certificates that late. */
+    /**
+     * Returns whether the server ends the connection after the handshake. With TLS 1.3 it checks certificates that
+     * late.
+     */
     private static boolean isRefused(SSLSocket secure) throws IOException {
         secure.setSoTimeout(REFUSAL_MILLIS);
         try {
@@ -106,7 +109,7 @@ record ConnectionCheck(InetSocketAddress server, boolean isTls, ZKConfig config,
         return secure;
     }
 
-    /** Whether the peer answered the first message of TLS with something else or not at all. */
+    /** Returns whether the peer answered the first TLS message with something other than TLS, or did not answer it. */
     private static boolean isNoTls(IOException failure) {
         return !(failure instanceof SSLException)
                 || failure.getCause() instanceof EOFException

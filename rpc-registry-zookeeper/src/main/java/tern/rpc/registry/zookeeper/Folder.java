@@ -77,7 +77,7 @@ final class Folder<T> implements Session.Listener {
         session.add(this);
     }
 
-    /** Whether the children have been listed at least once. */
+    /** Returns whether the children have been listed at least once. */
     boolean isHeard() {
         return heard;
     }
@@ -124,8 +124,7 @@ final class Folder<T> implements Session.Listener {
             if (failure == null) {
                 listed(names);
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node has been created in the meantime, the children are listed again; otherwise the watch
-                // set here reports the creation.
+                // If the node now exists, the children are listed again; otherwise this watch reports its creation.
                 session.exists(path, event -> list()).thenRun(this::list);
                 listed(List.of());
             } else {
@@ -194,7 +193,7 @@ final class Folder<T> implements Session.Listener {
                         leaveOut(name, wrong);
                     } else if (!Session.isCode(failure, Code.NONODE)) {
                         known.remove(name);
-                        incomplete = true; // The entry is read again after the next connection.
+                        incomplete = true; // The entry is read again after a reconnection.
                     }
                     readMore();
                 });

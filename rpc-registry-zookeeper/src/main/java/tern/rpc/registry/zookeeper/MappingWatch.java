@@ -46,8 +46,7 @@ final class MappingWatch implements Session.Listener {
             if (failure == null) {
                 heard(Mapping.parse(new String(data.bytes(), StandardCharsets.UTF_8)));
             } else if (Session.isCode(failure, Code.NONODE)) {
-                // If the node has been created in the meantime, the names are read again; otherwise the watch set
-                // here reports the creation.
+                // If the node now exists, the names are read again; otherwise this watch reports its creation.
                 session.exists(path, event -> read()).thenRun(this::read);
                 heard(List.of());
             } else if (failure.getCause() instanceof IllegalArgumentException wrong) {

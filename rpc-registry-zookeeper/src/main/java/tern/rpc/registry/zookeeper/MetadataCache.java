@@ -58,7 +58,7 @@ final class MetadataCache {
             this.revision = revision;
         }
 
-        /** Returns a process of this revision, another one after each failure. */
+        /** Returns a process of this revision; after each failure, a different process. */
         Known process() {
             return processes.get(failures % processes.size());
         }
@@ -98,7 +98,7 @@ final class MetadataCache {
         return entry == null ? null : entry.metadata;
     }
 
-    /** Reads the revisions that are new among these processes, which are all processes of the application. */
+    /** Reads the new revisions among these processes, which must be all processes of the application. */
     void update(Collection<Known> processes) {
         Set<String> revisions = new HashSet<>();
         entries.values().forEach(entry -> entry.processes.clear());
@@ -124,7 +124,7 @@ final class MetadataCache {
     }
 
     /**
-     * Whether the services of each revision are known, or reading them has failed at least once or takes longer than
+     * Returns whether each revision's services are known, or reading them has failed at least once or takes longer than
      * {@link #LONGEST_WAIT}.
      */
     boolean isAsked() {
@@ -132,8 +132,8 @@ final class MetadataCache {
     }
 
     /**
-     * Stops waiting for all revisions that are being read. Without this, an application whose processes change their
-     * revision all the time could delay each list.
+     * Stops waiting for all revisions that are being read. Otherwise an application whose processes constantly change
+     * their revision could delay every list.
      */
     private void overdue(Entry entry) {
         if (!entry.asked && isCurrent(entry)) {
@@ -218,7 +218,7 @@ final class MetadataCache {
         session.execute(() -> {
             Call call = new Call(entry, process, answer);
             if (entry.failures == 0) {
-                waiting.addFirst(call); // A process that has not failed yet does not wait for others that have.
+                waiting.addFirst(call); // Revisions without failed calls come first.
             } else {
                 waiting.addLast(call);
             }

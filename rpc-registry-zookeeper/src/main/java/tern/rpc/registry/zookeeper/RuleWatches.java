@@ -57,7 +57,7 @@ final class RuleWatches {
         }
     }
 
-    /** Whether the name may be part of a node's path. */
+    /** Returns whether the name may be part of a node's path. */
     private static boolean isName(String application) {
         return !application.isEmpty()
                 && application.indexOf('/') < 0

@@ -69,8 +69,8 @@ final class Session implements AutoCloseable {
     private boolean connected; // confined to the session's thread
     private long lastSession; // confined to the session's thread
     private long losses; // confined to the session's thread
-    private String lastCause = ""; // why there is no connection; confined to the session's thread
-    private String lastStale = ""; // the last message of an outage; confined to the session's thread
+    private String lastCause = ""; // the reason for the missing connection; confined to the session's thread
+    private String lastStale = ""; // the last message logged during an outage; confined to the session's thread
     private volatile boolean closed;
 
     Session(ZooKeeperSettings settings) {
@@ -175,7 +175,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Finds out why there is no connection, on a thread of its own. The result becomes part of later messages. */
+    /** Finds out on a separate thread why there is no connection. The result becomes part of later messages. */
     private void check(long loss) {
         if (connected || losses != loss || closed) {
             return;

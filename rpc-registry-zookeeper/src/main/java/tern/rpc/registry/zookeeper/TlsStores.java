@@ -54,14 +54,16 @@ final class TlsStores implements AutoCloseable {
         }
         this.keys = directory.resolve("keys.p12");
         this.trust = directory.resolve("trust.p12");
-        // A process that is killed leaves the files. Their password is then lost.
+        // A killed process leaves the files behind, but their password is lost.
         directory.toFile().deleteOnExit();
         keys.toFile().deleteOnExit();
         trust.toFile().deleteOnExit();
         refresh();
     }
 
-    /** Writes the files again if keys or trusted certificates have changed. The client reads them for each connection. */
+    /**
+     * Writes the files again if keys or trusted certificates have changed. The client reads them for each connection.
+     */
     synchronized void refresh() {
         Tls current = tls.get();
         if (current.equals(written)) {

@@ -47,7 +47,7 @@ final class ZooKeeperPublication implements Publication, Session.Listener {
 
     @Override
     public void connected(boolean isNew) {
-        writing = false; // Write operations in progress have failed together with the connection.
+        writing = false; // The write operations in progress failed when the connection was lost.
         write();
     }
 

@@ -38,7 +38,7 @@ public final class ZooKeeperRegistry implements Registry {
 
         public static final Form DEFAULT = new Form(Level.BOTH, false);
 
-        /** Creates a form with the services stored in the registry. */
+        /** Creates a form whose services are stored in the registry. */
         public Form(Level level, boolean nodePerProtocol) {
             this(level, nodePerProtocol, true);
         }
@@ -63,7 +63,7 @@ public final class ZooKeeperRegistry implements Registry {
             });
         }
 
-        /** Creates a factory for an application without a name, which reads only what is in the registry. */
+        /** Creates a factory for an application without a name. The factory reads only data in the registry. */
         public Factory(Form form) {
             this(form, "", ProcessMetadata.NONE);
         }

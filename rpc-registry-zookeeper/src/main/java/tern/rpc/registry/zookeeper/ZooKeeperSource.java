@@ -127,7 +127,7 @@ final class ZooKeeperSource implements EndpointSource, Session.Listener {
         }
         rules.watch(names());
         if (!rules.isHeard()) {
-            return; // Some rules have not been read; each rule that is read for the first time calls this method again.
+            return; // Some rules have not been read yet; reading them triggers another call.
         }
         for (ApplicationWatch application : watched.values()) {
             for (Known process : application.processes()) {

@@ -19,7 +19,7 @@ class ManyEntriesTest {
 
     private static final int MILLION = 1_000_000;
 
-    /** The number of processes of one application; the system property sets another one. */
+    /** The number of processes of one application. The system property can change it. */
     private static final int PROCESSES = Integer.getInteger("tern.registry.processes", 100_000);
 
     /** Runs code that must throw, and returns the number of bytes that it allocated. */

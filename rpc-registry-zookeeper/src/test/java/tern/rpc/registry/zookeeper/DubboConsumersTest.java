@@ -78,7 +78,10 @@ class DubboConsumersTest {
         awaitAnswer(greeting);
     }
 
-    /** A provider of both protocols announces version 1.0.0 of the metadata service, one of tri alone version 2.0.0. */
+    /**
+     * A provider of both protocols announces version 1.0.0 of the metadata service; a provider of only tri announces
+     * version 2.0.0.
+     */
     @ParameterizedTest
     @CsvSource({"dubbo, dubbo;tri", "tri, dubbo;tri", "tri, tri"})
     void metadataServiceOfTheProviderIsCalled(String protocol, String published) throws Exception {

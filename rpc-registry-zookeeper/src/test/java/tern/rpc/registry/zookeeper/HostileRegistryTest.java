@@ -174,7 +174,9 @@ class HostileRegistryTest {
         look().awaitAddresses(GOOD);
     }
 
-    /** 100,000 providers take about half a minute to write, so the number is smaller unless the property sets it. */
+    /**
+     * Writing 100,000 providers takes about half a minute, so the default number is smaller. The property can set it.
+     */
     @Test
     void manyProvidersOfOneServiceAreKnownAndCounted() throws Exception {
         int number = Integer.getInteger("tern.registry.instances", 3_000);

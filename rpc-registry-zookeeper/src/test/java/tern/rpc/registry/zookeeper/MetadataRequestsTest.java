@@ -18,7 +18,7 @@ import tern.rpc.registry.Subscription;
 import tern.rpc.registry.dubbo.ApplicationMetadata;
 import tern.rpc.registry.dubbo.ProcessEntry;
 
-/** Tests consumers of providers whose services are known only to the providers, with scripted answers. */
+/** Tests consumers that request the services from the providers themselves. The answers are scripted. */
 @Timeout(180)
 class MetadataRequestsTest {
 

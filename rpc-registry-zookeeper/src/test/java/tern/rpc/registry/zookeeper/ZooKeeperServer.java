@@ -111,7 +111,7 @@ final class ZooKeeperServer implements AutoCloseable {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
-    /** Ends a session as if the session's client had been silent for too long. */
+    /** Ends a session as if its client had been silent for too long. */
     void expire(long session) {
         server.closeSession(session);
     }

@@ -89,8 +89,8 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     }
 
     /**
-     * Returns the exception for an address that refers to the own server's port while that port is unknown. It is
-     * unknown because references are created before the server listens.
+     * Returns the exception for an address with the port of this application's own server while that port is unknown.
+     * The port is unknown until the server listens, and references are created earlier.
      */
     static RpcStartException ownPortIsNotKnown(String property) {
         return new RpcStartException(
@@ -141,7 +141,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return port == null ? RpcServer.DEFAULT_PORT : Integer.parseInt(port);
     }
 
-    /** Whether any address contains a host name that must be resolved. */
+    /** Returns whether any address contains a host name that must be resolved. */
     static boolean haveNames(List<Instance> endpoints) {
         return endpoints.stream()
                 .map(instance -> instance.endpoint().host())

@@ -11,7 +11,7 @@ import tern.rpc.ServerFilter;
 
 /**
  * Decides whether calls are observed through Micrometer. Calls are observed if the observation registry has handlers
- * besides those for meters. Otherwise Tern's own meters suffice, and calls without observation filters are faster.
+ * other than those for meters. Otherwise Tern's own meters suffice, and calls without observation filters are faster.
  *
  * @param registry the observation registry; null if calls are not observed
  */

@@ -9,7 +9,7 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * The settings by which a reference chooses among its providers.
+ * The settings that determine how a reference chooses among its providers.
  *
  * @param policy the name of one of Tern's load balancers or of a bean
  * @param property the property that contains the policy's name, for error messages

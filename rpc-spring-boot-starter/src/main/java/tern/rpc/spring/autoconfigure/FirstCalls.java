@@ -59,7 +59,7 @@ final class FirstCalls {
     private FirstCalls() {}
 
     /**
-     * Returns an object without having made any call. Used in applications without tern-rpc-hessian, because the
+     * Creates an instance without making any call. Used in applications without tern-rpc-hessian, because the
      * messages of the first calls are Java values.
      */
     static FirstCalls none() {

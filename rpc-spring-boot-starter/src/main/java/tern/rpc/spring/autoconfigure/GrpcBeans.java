@@ -12,7 +12,7 @@ final class GrpcBeans {
 
     private GrpcBeans() {}
 
-    /** Whether the class is a gRPC service. The check compares class names, so it loads no gRPC class. */
+    /** Returns whether the class is a gRPC service. The check compares class names, so it loads no gRPC class. */
     static boolean isGrpc(Class<?> type) {
         return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
                 .anyMatch(implemented -> implemented.getName().equals(BINDABLE_SERVICE));

@@ -54,8 +54,8 @@ final class KnownProperties {
         }
 
         /**
-         * Whether the pattern matches a property name that comes from an environment variable. Such a name has no
-         * dashes, because each dash has become a dot or was removed.
+         * Returns whether the pattern matches a property name that comes from an environment variable. Such a name has
+         * no dashes, because each dash has become a dot or was removed.
          */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()
@@ -71,8 +71,8 @@ final class KnownProperties {
         }
 
         /**
-         * Whether the last path element is a name that the application chooses. Such an element gives no hint about
-         * the intended property.
+         * Returns whether the last path element is a name that the application chooses. Such an element gives no hint
+         * about the intended property.
          */
         boolean endsWithAnyName() {
             return path.get(path.size() - 1).equals(ANY);
@@ -150,7 +150,7 @@ final class KnownProperties {
         return patterns.stream().anyMatch(pattern -> pattern.matches(name));
     }
 
-    /** Whether a property name that comes from an environment variable is known. */
+    /** Returns whether a property name that comes from an environment variable is known. */
     boolean containsVariable(ConfigurationPropertyName name) {
         return contains(name) || patterns.stream().anyMatch(pattern -> pattern.matchesLoosely(name));
     }

@@ -65,7 +65,9 @@ final class LocalCalls {
                 > 0;
     }
 
-    /** Whether this application's server is already listening, as it is when a test class's fields are injected. */
+    /**
+     * Returns whether this application's server is already listening, as it is when a test class's fields are injected.
+     */
     static boolean portIsKnown(ConfigurableBeanFactory beans) {
         return beans.getBeanProvider(RpcServerLifecycle.class).stream().anyMatch(RpcServerLifecycle::isRunning);
     }

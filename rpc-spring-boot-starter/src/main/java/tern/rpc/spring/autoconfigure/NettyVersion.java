@@ -67,7 +67,7 @@ final class NettyVersion {
     }
 
     /**
-     * Returns one of the numbers in the version. A snapshot version has the same numbers as its release.
+     * Returns one number of the version. A snapshot version has the same numbers as its release.
      *
      * @param index the number's index, starting at 0
      */

@@ -79,8 +79,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Whether the bean contains the injection point. For {@code Optional} and {@code ObjectProvider}, the bean factory
-     * does not report the requesting bean.
+     * Returns whether the bean contains the injection point. For {@code Optional} and {@code ObjectProvider}, the bean
+     * factory does not report the requesting bean.
      */
     private boolean holds(String name, DependencyDescriptor dependency) {
         Member place = dependency.getMember();
@@ -112,8 +112,8 @@ final class OverridingBeans {
     }
 
     /**
-     * Whether the bean is a mock of an interface. A spy is not such a mock, because its class extends the class of the
-     * real bean.
+     * Returns whether the bean is a mock of an interface. A spy is not such a mock, because its class extends the class
+     * of the real bean.
      */
     private boolean isMock(String name) {
         Object made = beans.containsSingleton(name) ? beans.getSingleton(name) : null;

@@ -41,7 +41,7 @@ record ReferenceSettings(
         @Nullable Supplier<Tls> tls,
         @Nullable Token token) {
 
-    /** Whether the reference's calls go to the server in the same application. */
+    /** Returns whether the reference's calls go to the server in the same application. */
     boolean isLocal() {
         return protocol.equals(InMemoryTransport.PROTOCOL);
     }

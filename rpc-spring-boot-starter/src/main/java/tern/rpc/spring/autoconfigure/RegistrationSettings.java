@@ -17,7 +17,7 @@ import tern.rpc.settings.RpcStartException;
  *
  * @param registries the addresses of the registries; empty if the server is not registered
  * @param address the address on which the server listens; null for all addresses
- * @param attributes the attributes of the process that consumers see
+ * @param attributes the process's attributes, which consumers can read
  */
 record RegistrationSettings(
         List<RegistryUrl> registries,

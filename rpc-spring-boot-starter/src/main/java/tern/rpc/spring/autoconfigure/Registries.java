@@ -42,8 +42,8 @@ final class Registries implements DisposableBean {
         if (urls.stream().noneMatch(Registries::isRegistry)) {
             return Stream.empty();
         }
-        // The commas between one registry's servers look like separators of list elements, so the elements are
-        // joined.
+        // A registry address may contain commas, at which Spring splits the property's value. The elements are
+        // therefore joined again.
         return Stream.of(parse(property, String.join(",", urls)));
     }
 

@@ -53,7 +53,7 @@ class RegistryConfiguration {
                     bundle -> bundles.ofClient("ssl.bundle in the address of the registry", bundle));
         }
 
-        /** The order places the metadata service before reflection, which lists it. */
+        /** Creates the metadata service before the reflection service, because the reflection service lists it. */
         @Bean
         @Order(0)
         BuiltInService rpcBuiltInMetadata(ObjectProvider<ServerRegistration> registration) {

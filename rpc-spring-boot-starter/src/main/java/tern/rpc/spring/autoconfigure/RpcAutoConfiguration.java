@@ -103,7 +103,7 @@ public final class RpcAutoConfiguration {
         boolean listens = beans.getBeanNamesForType(NettyServerTransport.class, true, false).length > 0;
         return listens
                 ? FirstCalls.overLoopback(serializer, loops.getObject())
-                // An application without a server opens no port, so the first calls are made in memory.
+                // Without a server, the application must not open a port, so the warm-up calls run in memory.
                 : FirstCalls.inMemory(serializer);
     }
 

@@ -99,7 +99,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         MethodParameter parameter = dependency.getMethodParameter();
         Method method = parameter == null ? null : parameter.getMethod();
         if (!reference.isPresent() && method != null && method.getReturnType() == void.class) {
-            // For a setter, the annotation may be on the method and not on its parameter.
+            // The annotation of a setter may be on the method instead of its parameter.
             return on(method.getAnnotations());
         }
         return reference;

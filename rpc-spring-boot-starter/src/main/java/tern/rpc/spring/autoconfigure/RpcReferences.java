@@ -86,7 +86,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
         OptionalModules.checkProtocol(wanted.protocol(), where);
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
-        // The client is created outside the lock, because the bean factory has its own locks.
+        // The client is created outside this lock, because the bean factory acquires its own locks.
         RpcClient made = client.getObject();
         synchronized (this) {
             names.add(settings.configured(name).getKey());
@@ -167,12 +167,11 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Warns about settings that no reference uses, for example because of a mistyped name. Gives no warning if the
-     * application initializes beans lazily, because it has no references yet at this time.
+     * Warns about settings that no reference uses, for example because of a mistyped name. Logs no warning if the application initializes beans lazily, because no references exist yet.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {
-        // This call throws an exception if a load balancer is unknown.
+        // This statement throws an exception if a load balancer is unknown.
         settings.choices().forEach(choice -> choice.settings(this::balancer));
         if (initializesLazily) {
             return;

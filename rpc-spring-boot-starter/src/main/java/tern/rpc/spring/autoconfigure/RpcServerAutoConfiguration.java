@@ -111,7 +111,7 @@ public final class RpcServerAutoConfiguration {
         return WorkerThreads.of(environment);
     }
 
-    /** The order places the registration before the built-in services, so the server leaves its registries first. */
+    /** Creates the registration. It is ordered before the built-in services, so that a shutdown removes the server from its registries first. */
     @Bean
     @Order(-1)
     ServerRegistration rpcServerRegistration(

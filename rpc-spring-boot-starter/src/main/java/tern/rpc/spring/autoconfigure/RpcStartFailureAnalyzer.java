@@ -11,8 +11,7 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
 
 /**
- * Describes a failed start. Shows the error, the change to make, and the place where a property was set; these
- * replace the stack trace.
+ * Describes a failed start. Instead of a stack trace, shows the error, the change to make, and the place where a property was set.
  */
 final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {
 

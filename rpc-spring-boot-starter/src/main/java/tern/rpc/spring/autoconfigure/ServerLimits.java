@@ -51,7 +51,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
                 return number;
             }
         } catch (NumberFormatException e) {
-            // The exception after this block reports the invalid number.
+            // The exception thrown below reports the invalid value.
         }
         throw new InvalidPropertyException(
                 property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MAX_CONCURRENCY);

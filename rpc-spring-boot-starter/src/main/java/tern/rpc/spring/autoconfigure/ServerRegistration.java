@@ -59,7 +59,7 @@ public final class ServerRegistration
     private @Nullable ScheduledThreadPoolExecutor timer; // guarded by this
     private @Nullable Registrar registrar; // guarded by this
     private boolean accepting; // guarded by this
-    private volatile @Nullable Registration registration; // the last one that was published
+    private volatile @Nullable Registration registration; // the most recently published registration
 
     ServerRegistration(
             RegistrationSettings settings,
@@ -223,7 +223,7 @@ public final class ServerRegistration
         }
     }
 
-    /** Whether the server is registered in a registry of this kind. */
+    /** Whether the server is registered in a registry with the given URL scheme. */
     boolean isAt(String scheme) {
         return settings.registries().stream().anyMatch(url -> url.scheme().equals(scheme));
     }

@@ -27,7 +27,7 @@ import tern.rpc.transport.Token;
  * @param exceptionTexts whether callers get the messages of exceptions whose classes they do not have
  * @param exceptionFrames the number of stack frames sent with an exception
  * @param unpackedRatio the maximum ratio of decompressed to compressed bytes in a message
- * @param shutdownTimeout the maximum time of the drain
+ * @param shutdownTimeout the maximum duration of the drain
  */
 record ServerSettings(
         ServerTransportSettings transport,

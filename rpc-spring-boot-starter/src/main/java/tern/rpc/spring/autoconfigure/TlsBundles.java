@@ -37,8 +37,7 @@ final class TlsBundles {
     }
 
     /**
-     * Returns a client's TLS settings. For the same bundle, returns the same object, so references can share
-     * connections.
+     * Returns a client's TLS settings. Returns the same object for the same bundle, so that references can share connections.
      *
      * @param property the property that names the bundle, for error messages
      */

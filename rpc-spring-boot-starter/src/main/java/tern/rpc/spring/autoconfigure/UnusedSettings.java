@@ -11,8 +11,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 
 /**
- * Finds properties that have no effect because of other properties. One warning at the start lists them, because
- * nothing else would show that they have no effect.
+ * Finds properties that have no effect because of other properties. Logs one warning at startup, because users would not notice otherwise that these properties have no effect.
  */
 final class UnusedSettings {
 

@@ -25,7 +25,7 @@ final class WeakenedSettings {
     /**
      * A setting that weakens the server.
      *
-     * @param inForce whether the setting has the weakening value
+     * @param inForce whether the current value weakens the server
      * @param means the consequence of the setting
      */
     private record Weakness(String property, String value, boolean inForce, String means) {

@@ -119,7 +119,7 @@ class FirstCallsTest {
         assertThat(counted.readers).hasPositiveValue();
     }
 
-    /** The calls at startup exist because first calls are slow, so they must not cause warnings about slow calls. */
+    /** The application makes calls at startup because first calls are slow. These calls must not cause warnings about slow calls. */
     @Test
     void firstCallsCauseNoWarning() {
         Logger log = (Logger) LoggerFactory.getLogger("tern.rpc");

@@ -31,8 +31,7 @@ import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.DruidPoolAutoConfiguration;
 
 /**
- * Plants five faults in an application under load. The test drives the diagnosis itself: one of its seconds passes with
- * every {@value #CALLS_PER_SECOND} calls, so that the test does not depend on the speed of the machine.
+ * Injects five faults into an application under load and checks the diagnosis of each fault. The test advances the time of the diagnosis by one second per {@value #CALLS_PER_SECOND} calls, so that the result does not depend on the speed of the machine.
  */
 @Timeout(300)
 class PlantedFaultsTest {
@@ -40,10 +39,10 @@ class PlantedFaultsTest {
     private static final int CALLERS = 8;
     private static final int CALLS_PER_SECOND = 10;
 
-    /** The diagnosis reports no miss before it has seen sixty seconds with calls. */
+    /** The diagnosis reports no missed target before it has observed sixty seconds with calls. */
     private static final int WARM_UP_SECONDS = 65;
 
-    /** A cause is named, and a miss ends, within this number of seconds. */
+    /** The maximum number of seconds until the diagnosis names the cause, or until it reports a healthy application again. */
     private static final int MAX_SECONDS = 120;
 
     static class Caller {
@@ -95,7 +94,7 @@ class PlantedFaultsTest {
                                 })));
     }
 
-    /** Starts from a healthy application, and leaves the fault in it. */
+    /** Waits until the application is healthy, injects the fault, and checks the first cause that the diagnosis names. Does not remove the fault. */
     private static void assertNamed(Load load, Fault fault, String kind, String name, String change) {
         Fault.plant(null);
         Diagnosis before = load.await(diagnosis -> diagnosis.state() == State.HEALTHY);
@@ -111,7 +110,7 @@ class PlantedFaultsTest {
         assertThat(first.change().property()).as(diagnosis.text()).isNull();
     }
 
-    /** Calls the office in several threads, and lets a second of the diagnosis pass with every few calls. */
+    /** Calls the service on several threads, and advances the time of the diagnosis by one second per few calls. */
     private static final class Load implements AutoCloseable {
 
         private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -143,12 +142,12 @@ class PlantedFaultsTest {
             try {
                 assertThat(method.applyAsInt(number)).isNotNegative();
             } catch (RuntimeException e) {
-                // The diagnosis counts the calls that a leak fails.
+                // A connection leak makes calls fail. The diagnosis counts these failures, so the test ignores them.
             }
             ended.incrementAndGet();
         }
 
-        /** Lets seconds pass until the diagnosis is as expected; fails with the last diagnosis otherwise. */
+        /** Advances the time until the diagnosis matches the predicate. After too many seconds, fails with the last diagnosis in the message. */
         Diagnosis await(Predicate<Diagnosis> expected) {
             for (int second = 0; second < MAX_SECONDS && !expected.test(diagnostician.diagnosis()); second++) {
                 seconds(1);

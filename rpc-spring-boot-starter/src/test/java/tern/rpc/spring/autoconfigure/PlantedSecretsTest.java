@@ -64,7 +64,7 @@ import tern.rpc.transport.TestAuthority.Identity;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Puts secrets into every place that may contain them, and searches all output for them (figure R25 of
+ * Puts secrets into every place that may contain secrets, and checks that no output contains them (figure R25 of
  * docs/figures/promises.md).
  */
 class PlantedSecretsTest {
@@ -163,7 +163,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Rejects a call or makes it fail if the call's header {@code wish} requests that. */
+    /** Denies a call or throws an exception if the call's metadata entry {@code wish} requests it. */
     static class Guard implements RpcAuthorizer {
 
         @Override

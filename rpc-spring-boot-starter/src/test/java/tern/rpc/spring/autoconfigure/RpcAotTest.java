@@ -44,7 +44,7 @@ class RpcAotTest {
     @TempDir
     private Path folder;
 
-    /** This class contains only one test, because the generated classes stay loaded. */
+    /** This class contains a single test, because the generated classes stay loaded and would affect further tests. */
     @Test
     void preparedContextServesAndCallsAndKnowsItsInterfaces() throws Exception {
         InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();

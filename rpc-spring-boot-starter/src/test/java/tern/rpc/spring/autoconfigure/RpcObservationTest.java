@@ -196,7 +196,7 @@ class RpcObservationTest {
         }
     }
 
-    /** Configures handlers for meters and traces, and meter filters, as an application with tracing does. */
+    /** Configures meter handlers, trace handlers and meter filters as an application with tracing does. */
     @Configuration(proxyBeanMethods = false)
     static class MeteredTraces {
         @Bean

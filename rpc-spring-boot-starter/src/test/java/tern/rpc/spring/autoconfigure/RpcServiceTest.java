@@ -123,7 +123,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Before Spring creates a bean of a lazy or prototype factory method, only the bean's interface is known. */
+    /** Spring knows only the interface of the bean until the lazy or prototype factory method has run. */
     @ParameterizedTest
     @ValueSource(classes = {LazyFactoryMethod.class, PrototypeFactoryMethod.class})
     void factoryMethodThatReturnsAnInterfaceIsExportedBeforeItRuns(Class<?> configuration) {

@@ -15,7 +15,7 @@ import tern.rpc.spring.RpcService;
 /** Tests that the next caller does not inherit a security context that a method left on its thread. */
 class SecurityContextLeftTest {
 
-    /** Returns the user found in the thread's contexts, and then stores its own caller in these contexts. */
+    /** A service that reads the user from the thread's contexts, stores its own caller in them, and does not clear them. */
     @RpcService
     static class Careless implements GreetingService {
 

@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Checks that the links, properties and meters in the pages exist. */
+/** Checks that the links, properties and meters that the documentation mentions exist. */
 class DocsTest {
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^ *```.*?^ *```$");

@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
 final class ContextRestarts {
 
     /**
-     * The number of starts before the first count. They create objects that the process keeps, such as compiled code.
+     * The number of starts before the first count. These starts create objects that the process keeps, such as compiled code.
      */
     private static final int FIRST_STARTS = 3;
 

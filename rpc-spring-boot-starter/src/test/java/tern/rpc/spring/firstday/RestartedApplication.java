@@ -65,7 +65,7 @@ public final class RestartedApplication implements Supplier<String>, AutoCloseab
                 .run();
     }
 
-    /** Makes calls, and returns the answers. The classes that produce the answers were loaded by this start. */
+    /** Makes calls and returns their answers. This start has loaded the classes that produce the answers. */
     @Override
     public String get() {
         Consumer wires = consumer.getBean(Consumer.class);

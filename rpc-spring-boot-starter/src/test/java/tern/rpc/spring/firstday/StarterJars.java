@@ -49,7 +49,8 @@ final class StarterJars {
             .toList();
 
     private final Map<String, Path> jars = new LinkedHashMap<>(); // the jars by group:artifact
-    private final Map<Path, Path> classes = new LinkedHashMap<>(); // the classes by the module's folder
+    // each module's folder of main classes, by the module's folder
+    private final Map<Path, Path> classes = new LinkedHashMap<>();
     private final List<Path> more = new ArrayList<>();
 
     private StarterJars() {}

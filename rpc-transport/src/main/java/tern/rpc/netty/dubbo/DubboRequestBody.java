@@ -109,7 +109,7 @@ final class DubboRequestBody {
      * @throws tern.rpc.serialization.SerializationException if the bytes are invalid
      */
     static CallHead readHead(ObjectReader reader, long receivedNanos, ServerContext.Exchange exchange) {
-        reader.readString(); // This call skips the protocol version.
+        reader.readString(); // The protocol version is skipped.
         String interfaceName = orEmpty(reader.readString());
         String version = orEmpty(reader.readString());
         String methodName = orEmpty(reader.readString());
@@ -163,8 +163,7 @@ final class DubboRequestBody {
     }
 
     /**
-     * Returns the failure for arguments that do not match the method. Its status code blames the caller, as on every
-     * other protocol.
+     * Returns the failure for arguments that do not match the method. As in every other protocol, its status code identifies an error of the caller.
      */
     private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
         String missing = service.name() + " has no method " + PeerText.name(name);

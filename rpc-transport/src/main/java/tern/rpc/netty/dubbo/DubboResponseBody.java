@@ -22,7 +22,7 @@ final class DubboResponseBody {
     private static final int VALUE_WITH_ATTACHMENTS = 4;
     private static final int NULL_WITH_ATTACHMENTS = 5;
 
-    /** Added to a result type to state that attachments follow. */
+    /** The number that is added to a result type if attachments follow the result. */
     private static final int WITH_ATTACHMENTS = 3;
 
     /**

@@ -28,8 +28,7 @@ import tern.rpc.transport.ServiceLookup;
 final class DubboServerCall extends NettyServerCall {
 
     /**
-     * Answers of at least this size wait until they may be encoded, because only a few threads encode large answers at
-     * a time.
+     * Answers of at least this size must wait for permission, because only a few threads may encode large answers at the same time.
      */
     private static final int LARGE_BYTES = 256 << 10;
 
@@ -100,8 +99,8 @@ final class DubboServerCall extends NettyServerCall {
         bytes.readBytes(array, 0, length);
         coder.reader().start(array, 0, length);
         if (!admission.isOpen()) {
-            // the token follows the arguments, so the parts that authorization needs are decoded first, without the
-            // arguments
+            // the request contains the token after the arguments; the arguments are skipped until the caller is
+            // authorized
             admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
             coder.reader().start(array, 0, length);
         }

@@ -17,7 +17,7 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
     /** Minimum size of a linked read. For fewer bytes, copying is cheaper than linking. */
     private static final int MIN_LINKED_BYTES = 4 << 10;
 
-    /** A frame may have one part per {@link #MIN_LINKED_BYTES} bytes plus this number of parts. */
+    /** The number of parts that a frame may have in addition to one part per {@link #MIN_LINKED_BYTES} bytes. */
     private static final int SPARE_PARTS = 8;
 
     private LinkedReads() {}

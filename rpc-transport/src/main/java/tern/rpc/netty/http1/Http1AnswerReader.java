@@ -22,8 +22,7 @@ public final class Http1AnswerReader {
     private static final int FIELDS_BYTES = 32 << 10;
 
     /**
-     * Maximum size of the buffer that is allocated for a body at its beginning. From this size on, the buffer grows
-     * only as bytes arrive.
+     * Maximum size of the buffer that is allocated for a body at its beginning. The buffer of a larger body grows as its bytes arrive.
      */
     private static final int TRUSTED_BYTES = 64 << 10;
 

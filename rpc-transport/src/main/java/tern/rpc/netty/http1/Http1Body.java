@@ -48,7 +48,7 @@ public final class Http1Body {
     }
 
     /**
-     * Whether at most the given number of bytes of the body are still missing. Returns false if the number is unknown.
+     * Whether at most the given number of body bytes have not arrived yet. Returns false if the number of missing bytes is unknown.
      */
     public boolean endsWithin(int bytes) {
         return isEnded() || (!chunked && left <= bytes);

@@ -6,7 +6,7 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lines that end in CR LF. Rejects a single CR or LF, because some parsers end a line there and others do not.
+ * Reads lines that end in CR LF. Rejects a CR or LF without the other character, because only some parsers treat it as a line end.
  * Confined to the event loop.
  */
 final class Http1Line {

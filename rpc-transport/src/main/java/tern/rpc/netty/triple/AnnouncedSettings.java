@@ -12,7 +12,7 @@ final class AnnouncedSettings {
     private volatile @Nullable Http2Settings last;
 
     /**
-     * Returns the settings that limit the concurrent streams to this number. All connections share one immutable object
+     * Returns the settings that limit the number of concurrent streams to the given maximum. All connections share one immutable object
      * per limit, because Netty keeps a reference to the object for each connection.
      */
     Http2Settings of(int maxStreams) {

@@ -3,8 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Classifies a header block (RFC 7541, 6) by its effect on the dynamic table. The structure of the block suffices for
- * this; its strings are not decoded.
+ * Classifies a header block (RFC 7541, 6) by its effect on the dynamic table. Only the structure of the block is parsed; its strings are not decoded.
  */
 enum BlockKind {
     /** The block leaves the dynamic table unchanged and may be cached. */

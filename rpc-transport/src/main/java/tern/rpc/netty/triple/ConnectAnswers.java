@@ -44,7 +44,7 @@ final class ConnectAnswers {
         }
     }
 
-    /** The refusal of a path to which no method belongs. */
+    /** The refusal of a request whose path selects no method. */
     private static final class Nowhere extends RpcException {
 
         private static final long serialVersionUID = 1L;

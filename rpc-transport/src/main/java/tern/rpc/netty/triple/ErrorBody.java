@@ -5,7 +5,7 @@ import tern.rpc.Status;
 
 /**
  * An error as JSON, with {@code code} for Connect clients and {@code status} for Dubbo clients (docs/wire-protocol.md
- * 4.5 and 7.1). Written without Jackson, so that the absence of Jackson can be reported too.
+ * 4.5 and 7.1). Does not use Jackson, so that a missing Jackson library can be reported too.
  */
 final class ErrorBody {
 

@@ -19,7 +19,7 @@ final class GrpcHeaders {
     static final AsciiString GRPC_PROTO = AsciiString.cached("application/grpc+proto");
     static final AsciiString GRPC_JSON = AsciiString.cached("application/grpc+json");
     /**
-     * The content type of dubbo-go for Triple's wrappers. A dubbo-go client accepts no other content type in the
+     * The content type that dubbo-go uses for Triple's wrappers. A dubbo-go client accepts no other content type in the
      * answer.
      */
     static final AsciiString GRPC_HESSIAN2 = AsciiString.cached("application/grpc+hessian2");

@@ -35,8 +35,7 @@ final class GrpcMessage {
     }
 
     /**
-     * Whether the character needs no escape. The plus sign needs one, because Dubbo's consumers decode a plus sign as a
-     * space.
+     * Whether the character needs no escape. The plus sign must be escaped, because Dubbo's consumers decode it as a space.
      */
     private static boolean isPlain(int character) {
         return character >= 0x20 && character <= 0x7E && character != '%' && character != '+';

@@ -77,7 +77,7 @@ final class GrpcTimeout {
         if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
-        // A long holds 292 years of nanoseconds. Eight digits of minutes are 190 years.
+        // A long can represent 292 years in nanoseconds. Eight digits can represent only 190 years in minutes.
         return text(Math.min(TimeUnit.SECONDS.toMinutes(seconds), MAX_SENT - 1), 'M');
     }
 

@@ -74,8 +74,7 @@ final class Gzip {
      * Decompresses the bytes and appends the result to the buffer.
      *
      * @param out the buffer, whose limit is the maximum size of the message
-     * @throws RpcException RESOURCE_EXHAUSTED if the limit of the buffer is exceeded, or if there are more than 1 MiB
-     *     and the ratio exceeds its maximum
+     * @throws RpcException RESOURCE_EXHAUSTED if the limit of the buffer is exceeded, or if the decompressed size exceeds 1 MiB and the ratio exceeds its maximum
      * @throws SerializationException if the bytes are not valid gzip
      */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {

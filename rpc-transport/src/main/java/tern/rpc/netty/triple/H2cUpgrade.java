@@ -37,7 +37,7 @@ final class H2cUpgrade {
     /**
      * Replaces this context's handler with the HTTP/2 handlers, after the request is complete.
      *
-     * @param rest the bytes that follow the request, already HTTP/2; this method passes them on or releases them
+     * @param rest the bytes after the request, which belong to HTTP/2; this method passes them on or releases them
      */
     Http2ServerHandler start(
             ChannelHandlerContext context, ServerConnection connection, HttpRequests requests, ByteBuf rest) {

@@ -52,9 +52,9 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     // These two arrays grow on demand, because most connections need few entries.
     private @Nullable AsciiString[] names = new @Nullable AsciiString[MIN_ENTRIES];
     private @Nullable AsciiString[] values = new @Nullable AsciiString[MIN_ENTRIES];
-    // hash table of entry numbers plus one; 0 for a free slot
+    // a hash table; each slot contains an entry's number plus one, or 0 if the slot is free
     private short[] places = new short[2 * MIN_ENTRIES];
-    // hashes of fields that were used once recently; a second use adds the field to the table
+    // the hashes of recent fields that were used only once; a second use adds a field to the table
     private int[] seen = new int[MIN_SEEN];
     private int nextSeen;
     private int entries;
@@ -221,7 +221,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         for (int entry = 0; entry < entries; entry++) {
             AsciiString name = Objects.requireNonNull(names[entry]);
             AsciiString value = Objects.requireNonNull(values[entry]);
-            // the hash table does not contain the timeout entry, of which only the name is used
+            // the hash table does not contain the timeout entry, because only the name of that entry is used
             if (entry != timeoutName) {
                 places[place(hash(name, value), name, value)] = (short) (entry + 1);
             }

@@ -85,8 +85,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Accepts all bytes except bytes of known other protocols. The parser of answers later rejects what is not an
-     * answer.
+     * Accepts all bytes except bytes of other known protocols. The answer parser later rejects invalid answers.
      */
     @Override
     public Match answersSo(ByteBuf first) {
@@ -188,8 +187,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
     }
 
     /**
-     * Creates a request without effect that every server answers. Such a request is sent only on connections without
-     * calls.
+     * Creates a request that has no effect and that every server answers. It is sent only on connections without calls.
      */
     @Override
     public WriteCommand ping(Connection connection) {

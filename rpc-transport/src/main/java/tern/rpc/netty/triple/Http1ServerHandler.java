@@ -151,7 +151,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // without a call, the request was already answered, so its body is dropped
+        } else if (begun.call() != null) { // otherwise the request was already answered and its body is dropped
             sendContinue();
         }
         return true;
@@ -311,8 +311,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (current == null) {
-            // without an exchange, the client waits for an answer; with one, its answer was sent and only the body is
-            // invalid
+            // if there is no current exchange, the client still waits for an answer; otherwise the answer was already
+            // sent
             write(violation);
         }
         close();

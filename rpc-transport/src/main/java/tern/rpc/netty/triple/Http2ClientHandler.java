@@ -70,14 +70,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final int CONTINUATIONS = 16;
 
     /**
-     * When only this number of stream ids is left, the connection is replaced. The remaining ids are used by calls that
-     * are already queued.
+     * The connection is replaced when only this number of stream ids is left. Calls that are already queued use the remaining ids.
      */
     private static final int LAST_IDS = 4_096;
 
     /**
-     * A WINDOW_UPDATE frame with a smaller increment lets no waiting request continue, so the client counts it as a
-     * control frame, whose number is limited.
+     * A WINDOW_UPDATE frame with a smaller increment barely helps a waiting request. The client therefore counts it as a control frame and limits the number of control frames.
      */
     private static final int SMALL_INCREMENT = 1 << 10;
 
@@ -522,7 +520,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take(now)) {
             encoder().writePing(context(), false, now, context().newPromise());
         } else {
-            // servers permit no ping at this moment, so the client treats the connection as alive without a check
+            // another ping now would exceed the rate that servers permit, so the connection is assumed to be alive
             connection.heard();
         }
     }
@@ -747,8 +745,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            // either no request waits for the window or the increment is too small, so the frame is counted as a
-            // control frame
+            // the frame is counted as a control frame if no request waits for the window or if the increment is too
+            // small
             if (unsentBytes == 0 || increment < SMALL_INCREMENT) {
                 limits.controlFrame(System.nanoTime());
             }

@@ -22,8 +22,8 @@ final class Http2Exchange extends HttpExchange {
     private final Http2Stream stream;
 
     /**
-     * The number of bytes for the request headers that the server has counted in the memory for headers. Event loop
-     * only.
+     * The number of bytes that the request headers occupy in the server's memory budget. Accessed only by the event
+     * loop.
      */
     private int headBytes;
 
@@ -32,7 +32,7 @@ final class Http2Exchange extends HttpExchange {
 
     /**
      * The messages found during the current pass over the write queue; null before the first message. {@link
-     * #writeGathered} writes them at the end of the pass. Event loop only.
+     * #writeGathered} writes them at the end of the pass. Accessed only by the event loop.
      */
     private @Nullable GatheredMessages gathered;
 
@@ -58,7 +58,7 @@ final class Http2Exchange extends HttpExchange {
         try {
             handler.execute(task);
         } catch (RejectedExecutionException e) {
-            // the event loops have terminated, so this exchange has ended
+            // the event loops have terminated, so this exchange has already ended
         }
     }
 
@@ -77,7 +77,7 @@ final class Http2Exchange extends HttpExchange {
         }
     }
 
-    /** Stores the size of the headers that was counted. The same size is subtracted when the stream ends. */
+    /** Stores the counted size of the headers, which is subtracted again when the stream ends. */
     void holdsHead(int bytes) {
         headBytes = bytes;
     }
@@ -98,7 +98,7 @@ final class Http2Exchange extends HttpExchange {
     }
 
     /**
-     * Whether the server counts a reset of this stream towards the limit for resets: true while the method has not
+     * Returns whether a reset of this stream counts towards the reset limit. It counts only if the method has not
      * started and no part of the answer was sent.
      */
     boolean countsAsReset() {
@@ -106,7 +106,7 @@ final class Http2Exchange extends HttpExchange {
         return open != null && !open.hasBegun();
     }
 
-    /** Whether the client may have reset the stream because the call's deadline passed. */
+    /** Returns whether the client may have reset the stream because the deadline of the call passed. */
     boolean resetMayBeTimeout() {
         Call open = call();
         return open != null && open.timeoutNanos() <= Http2Limits.SHORT_TIMEOUT_NANOS;

@@ -62,7 +62,7 @@ final class Http2Frames {
         out.setInt(start + 5, stream);
     }
 
-    /** Writes an HPACK integer whose first byte begins with other bits (RFC 7541, 5.1). */
+    /** Writes an HPACK integer. The high bits of its first byte belong to another field (RFC 7541, 5.1). */
     static void number(ByteBuf out, int first, int prefixBits, int value) {
         int most = (1 << prefixBits) - 1;
         if (value < most) {

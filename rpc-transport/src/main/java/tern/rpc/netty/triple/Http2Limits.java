@@ -6,13 +6,13 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The limits for the peer of one HTTP/2 connection. If the peer exceeds a limit, the connection is closed with
- * ENHANCE_YOUR_CALM (docs/limits.md). Events are counted in time windows of 30 seconds. A window begins with the first
- * event after the end of the previous window. Confined to the event loop.
+ * ENHANCE_YOUR_CALM (docs/limits.md). Events are counted in time windows of 30 seconds. A window begins at the first
+ * event after the previous window has ended. Confined to the event loop.
  */
 final class Http2Limits {
 
     /**
-     * If a time window contains more than this number of resets, at most half of the ended streams may have been reset.
+     * The number of resets in a time window above which at most half of the ended streams may be reset streams.
      */
     static final int MANY_RESETS = 200;
 
@@ -20,18 +20,18 @@ final class Http2Limits {
     static final int MAX_RESETS = 2_000;
 
     /**
-     * A reset of a call with at most this timeout may mean that the call has timed out. The client measures the timeout
-     * from the time at which it sends the request, and the server from the time at which it reads the request. A busy
-     * server may read the request and its reset together, so the limit on the share of resets ignores these resets.
+     * The longest timeout for which a reset may mean that the call has timed out. The client starts the timeout when it
+     * sends the request, and the server starts it when it reads the request. A busy server may read the request and its
+     * reset together, so the limit on the share of resets ignores these resets.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Maximum number of control frames within 30 seconds in which no request or answer makes progress. */
+    /** The maximum number of control frames in 30 seconds during which no request or answer makes progress. */
     static final int MAX_CONTROL_FRAMES = 1_000;
 
     /**
-     * Maximum number of frames on streams that the server has already reset, in a time window of 30 seconds. With 512
-     * bytes each, these frames could fill the flow-control window of a connection.
+     * The maximum number of frames, in a time window of 30 seconds, on streams that the server has already reset. That
+     * many frames of 512 bytes would fill the flow-control window of a connection.
      */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
 
@@ -39,22 +39,22 @@ final class Http2Limits {
     static final int MAX_EMPTY_DATA = 2;
 
     /**
-     * The number of control frames that each sent DATA frame permits. A client may update the windows of stream and
-     * connection after each KiB that it reads.
+     * The number of control frames that each sent DATA frame permits. A client may update the flow-control windows of
+     * the stream and the connection after each KiB that it reads.
      */
     static final int CONTROL_FRAMES_PER_DATA = 32;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * Minimum interval of pings while calls are in flight. A shorter interval is counted as a strike; the second strike
-     * closes the connection.
+     * The minimum interval between pings while calls are in flight. A shorter interval is counted as a strike; the
+     * second strike closes the connection.
      */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /**
-     * Minimum interval of pings while no call is in flight. A shorter interval is counted as a strike, as for {@link
-     * #PING_NANOS}.
+     * The minimum interval between pings while no call is in flight. A shorter interval is counted as a strike, as for
+     * {@link #PING_NANOS}.
      */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -71,15 +71,15 @@ final class Http2Limits {
     private boolean pinged;
     private int strikes;
 
-    /** Counts a stream that has ended, whether reset or not, for the maximum share of resets. */
+    /** Counts a stream that has ended, with or without a reset, so that the share of resets is known. */
     void streamEnded(long now) {
         window(now);
         ended++;
     }
 
     /**
-     * Counts a reset towards the limits for resets. Called if the client has reset the stream before the method started
-     * and before any part of the answer was sent. Must be called before {@link #streamEnded}.
+     * Counts a reset towards the reset limits. Called if the client resets a stream before the method has started and
+     * before any part of the answer was sent. Must be called before {@link #streamEnded}.
      *
      * @param mayBeTimeout whether the timeout of the call is at most {@link #SHORT_TIMEOUT_NANOS}
      */
@@ -96,7 +96,7 @@ final class Http2Limits {
     }
 
     /**
-     * Counts a frame that transmits no part of a call, such as SETTINGS or PING, towards {@link #MAX_CONTROL_FRAMES}.
+     * Counts a frame that is not part of a call, such as SETTINGS or PING, towards {@link #MAX_CONTROL_FRAMES}.
      */
     void controlFrame(long now) throws Http2Exception {
         window(now);
@@ -116,7 +116,7 @@ final class Http2Limits {
     /**
      * Called for each received HEADERS or DATA frame. Limits the number of consecutive empty DATA frames.
      *
-     * @param something false for a DATA frame that is empty and does not end its stream
+     * @param something whether the frame makes progress; false for an empty DATA frame that does not end its stream
      */
     void arrived(boolean something) throws Http2Exception {
         if (something) {
@@ -127,8 +127,8 @@ final class Http2Limits {
     }
 
     /**
-     * Called when headers or data were transmitted in either direction. Resets the count of control frames and the
-     * strikes for pings.
+     * Resets the count of control frames and the ping strikes. Called when headers or data were transmitted in either
+     * direction.
      */
     void moved() {
         controlFrames = 0;
@@ -144,7 +144,7 @@ final class Http2Limits {
         strikes = 0;
     }
 
-    /** Resets the count of strikes for pings sent too often, because an answer is being sent. */
+    /** Resets the ping strikes, because an answer is being sent. */
     void forgivePings() {
         strikes = 0;
     }

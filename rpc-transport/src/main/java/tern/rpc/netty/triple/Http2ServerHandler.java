@@ -39,14 +39,14 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Handles the server side of an HTTP/2 connection. Each stream becomes an {@link Http2Exchange}. Confined to the event
- * loop, except {@link #execute}.
+ * Handles the server side of an HTTP/2 connection. Each stream becomes an {@link Http2Exchange}. All methods except
+ * {@link #execute} must run on the event loop.
  */
 final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ServerHandler.class);
 
-    /** Maximum number of CONTINUATION frames of a header block (docs/limits.md). */
+    /** The maximum number of CONTINUATION frames in a header block (docs/limits.md). */
     private static final int CONTINUATIONS = 16;
 
     private static final int MAX_FIELDS = 128;
@@ -55,14 +55,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private static final int FIELD_BYTES = 64;
 
     /**
-     * The decoded size of a header block is at most this multiple of its encoded size. Huffman coding reduces a string
-     * to at least five eighths of its size (RFC 7541, appendix B).
+     * The maximum ratio of the decoded size of a header block to its encoded size. Huffman coding reduces a string at
+     * best to five eighths of its size (RFC 7541, appendix B).
      */
     private static final int TEXT_FACTOR = 2;
 
     /**
-     * The server counts no memory for request headers below this size, because the maximum number of streams limits
-     * their memory.
+     * The size below which request headers are not counted in the memory budget. The maximum number of streams already
+     * limits the memory of such small headers.
      */
     private static final int SMALL_HEAD_BYTES = 2 << 10;
 
@@ -72,8 +72,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private static final long DRAIN_PING_MILLIS = 10_000;
 
     /**
-     * After the server has answered a request that is still incomplete, the client must end the request within this
-     * time.
+     * The time within which the client must end a request that the server has answered before it was complete.
      */
     private static final long LATE_END_MILLIS = 1_000;
 
@@ -94,7 +93,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private boolean watching;
     private boolean drainAnnounced;
     private boolean settingsKnown; // true if the client has acknowledged the server's settings
-    // created when at least 4 MiB of received bytes are unread for the first time
+    // null until at least 4 MiB of received bytes are unread
     private @Nullable ReceiveWindows windows;
 
     private Http2ServerHandler(
@@ -123,12 +122,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Creates the handler without Netty's builder, which supports neither our header decoder nor an encoder that
-     * allocates its tables on demand (docs/decisions/0024).
+     * Creates the handler without Netty's builder, because the builder supports neither Tern's header decoder nor an
+     * encoder that allocates its tables on demand (docs/decisions/0024).
      */
     static Http2ServerHandler of(ServerConnection connection, HttpRequests requests) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
-        // The priorities that clients assign to streams are ignored. All streams are served in turn.
+        // Stream priorities from clients are ignored. All streams are served in turn.
         http2.remote()
                 .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
         Http2Limits limits = new Http2Limits();
@@ -181,8 +180,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Runs a task on the event loop: immediately if the calling thread is the event loop, otherwise later. The handler
-     * flushes the output of the task.
+     * Runs a task on the event loop: immediately if the calling thread is the event loop, otherwise later. Flushes the
+     * output of the task.
      */
     void execute(Runnable task) {
         if (context().executor().inEventLoop()) {
@@ -201,7 +200,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.channelRead(read, message);
     }
 
-    /** Does the same as the overridden method, except that it requests no bytes while reading is paused. */
+    /** Does the same as the overridden method, but does not request more bytes while reading is paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {
@@ -236,9 +235,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Handles an answer that ended before its request. Most clients then end the request immediately, but some clients
-     * drop the answer if a reset follows. Therefore the stream is reset only if more of the request arrives, or if the
-     * request does not end within a second (RFC 9113, 8.1).
+     * Handles an answer that ended before its request was complete. Most clients then end the request immediately, but
+     * some clients drop the answer if a reset follows. The stream is therefore reset only if more of the request
+     * arrives, or if the request does not end within a second (RFC 9113, 8.1).
      */
     void endedEarly(Http2Stream stream) {
         context()
@@ -258,12 +257,13 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Resets a stream that exceeds the maximum number of concurrent streams. Netty would refuse the stream without
-     * creating it, and would close the connection at the stream's next frame. Netty is therefore given no limit; this
-     * class enforces the limit.
+     * Resets a stream that exceeds the maximum number of concurrent streams. Netty would refuse such a stream without
+     * creating it, and would close the connection at the next frame of the stream. This class therefore enforces the
+     * limit instead of Netty.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
-        if (settingsKnown) { // a client that has not yet received the settings has not violated the limit
+        // a client that has not yet received the settings does not know the limit, so it has not violated it
+        if (settingsKnown) {
             limits.reset(System.nanoTime(), false);
         }
         connection.refused(Refusal.CONNECTION);
@@ -271,7 +271,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Called when bytes of a request were processed. Enlarges the flow-control window for the client by this number.
+     * Enlarges the client's flow-control window by the given number of bytes. Called when bytes of a request were
+     * processed.
      */
     void consumed(Http2Stream stream, int bytes) {
         try {
@@ -287,12 +288,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** Adds an exchange whose messages the next flush writes. */
+    /** Adds an exchange. The next flush writes its messages. */
     void gathering(Http2Exchange exchange) {
         gathering.add(exchange);
     }
 
-    /** Whether the flow-control windows of the stream and the connection, and the socket, accept more bytes. */
+    /** Returns whether the socket and the flow-control windows of the stream and the connection accept more bytes. */
     boolean isWritable(Http2Stream stream) {
         Http2RemoteFlowController windows = encoder().flowController();
         return context().channel().isWritable()
@@ -331,10 +332,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Writes a complete successful answer directly as bytes, without the codec.
+     * Writes a complete successful answer directly as bytes, without Netty's codec.
      *
-     * @param counted the number of bytes that are later passed to {@link #written}, when the socket has accepted the
-     *     answer
+     * @param counted the number of bytes to pass to {@link #written} when the socket has accepted the answer
      * @return false if the codec must write the answer
      */
     boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
@@ -354,8 +354,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Closes the connection if the client's flow-control window has stayed closed for a minute while more than 8 MiB of
-     * answers wait.
+     * Closes the connection if more than 8 MiB of answers wait and the client's flow-control window has been closed for
+     * a minute.
      */
     private void watch() {
         watching = unread.mayStall() && context().channel().isActive();
@@ -392,7 +392,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Asks the client to open no further streams. The final GOAWAY frame follows after the streams that are in flight
+     * Asks the client to open no further streams. The final GOAWAY frame follows when the streams that were in flight
      * have arrived.
      */
     void drain() {
@@ -431,7 +431,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        if (failed.channel().isActive()) { // failed writes on a closed connection are not logged
+        if (failed.channel().isActive()) { // Failed writes on a closed connection are not logged.
             connection.logClosing(String.valueOf(cause.getMessage()), null);
         }
         super.onConnectionError(failed, outbound, cause, error);
@@ -452,8 +452,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             return;
         }
         if (idle && !(error instanceof Http2Exception.HeaderListSizeException)) {
-            // Creates the stream even if its headers are malformed. Netty would not create it, and would close the
-            // connection at the next frame of the request, which may already be in flight.
+            // Creates the stream even if its headers are malformed. Otherwise, Netty would close the connection at the
+            // next frame of the request, which may already be in flight.
             try {
                 connection().remote().createStream(streamId, false);
             } catch (Http2Exception notAllowed) {
@@ -465,7 +465,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         Http2Stream stream = connection().stream(streamId);
         if (outbound && stream != null && stream.state() == Http2Stream.State.CLOSED) {
-            return; // the client's reset cancelled a waiting write; the server must not answer the reset with a reset
+            // the client's reset has cancelled a waiting write, and the server must not answer a reset with a reset
+            return;
         }
         if (!outbound && stream == null && history.wasResetByUs(streamId)) {
             // Netty has already returned the frame's bytes to the flow-control window of the connection
@@ -502,7 +503,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Counts a reset by the server towards the client's limit for resets, because the client caused it. Closes the
+     * Counts a reset by the server towards the client's reset limit, because the client has caused it. Closes the
      * connection if the limit is exceeded.
      *
      * @return whether the limit is exceeded
@@ -525,7 +526,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Does not log exceptions that occur because a client disconnected or violated TLS. */
+    /** Handles an exception. Does not log it if the client has disconnected or has violated TLS. */
     @Override
     public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
         if (cause instanceof IOException || cause.getCause() instanceof IOException) {
@@ -580,8 +581,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 throw Http2Exception.streamError(
                         streamId, Http2Error.PROTOCOL_ERROR, "more headers that do not end stream %d", streamId);
             }
-            // if the exchange exists, these headers are trailers, which no protocol uses in requests, so only the end
-            // matters
+            // if the exchange already exists, these headers are trailers; no protocol uses trailers in requests, so
+            // only the end of the stream matters
             if (known != null) {
                 end(known, endOfStream);
                 return;
@@ -591,8 +592,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
-                // RFC 9113, 8.3.1 requires this check. Netty checks this too, but not in every version that
-                // applications use.
+                // RFC 9113, 8.3.1 requires this check. Some Netty versions that applications use do not make it.
                 throw Http2Exception.streamError(
                         streamId,
                         Http2Error.PROTOCOL_ERROR,
@@ -605,7 +605,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             end(exchange, endOfStream);
         }
 
-        /** @return the reason why the headers cannot be kept in memory; null if they can */
+        /** @return the reason why the headers do not fit into the memory budget; null if they fit */
         private @Nullable RpcException hold(Http2Exchange exchange, Http2Headers headers) {
             int bytes = TEXT_FACTOR * blocks.lastBytes() + FIELD_BYTES * headers.size();
             if (bytes < SMALL_HEAD_BYTES) {
@@ -668,7 +668,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
-            if (unread.bytes() > 0) { // gRPC clients send pings to measure the bandwidth while answers arrive
+            if (unread.bytes() > 0) { // gRPC clients measure the bandwidth with pings while they receive answers
                 limits.forgivePings();
             }
             limits.ping(System.nanoTime(), connection().numActiveStreams() > 0);
@@ -687,7 +687,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
             settingsKnown = true;
-            // Netty has just applied the stream limit from the announced settings; this line removes it
+            // Netty has just applied the stream limit from the announced settings, and this line removes the limit
             connection().remote().maxActiveStreams(Integer.MAX_VALUE);
             limits.controlFrame(System.nanoTime());
             if (windows != null) {

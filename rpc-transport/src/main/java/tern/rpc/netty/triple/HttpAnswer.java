@@ -20,7 +20,7 @@ import tern.rpc.transport.MessageStream.Receiver;
 
 /**
  * The answer to a call: headers, messages and an end, in the encoding of the call. Only one thread at a time sends
- * messages. Another thread may send the end earlier; later messages are then dropped. Thread-safe.
+ * messages. Another thread may send the end at any time, and messages after the end are dropped. Thread-safe.
  */
 final class HttpAnswer {
 
@@ -32,24 +32,24 @@ final class HttpAnswer {
         ENDED
     }
 
-    /** A message up to this size is always accepted if no bytes of its stream wait. */
+    /** The maximum size of a message that is always accepted if its stream has no unsent bytes. */
     private static final int SMALL_BYTES = 4 << 10;
 
     /**
-     * If an answer is larger than this, the memory is checked again after encoding, because encoding a large answer
-     * takes long.
+     * The size of an answer above which the memory budget is checked again after encoding, because encoding a large
+     * answer takes a long time.
      */
     private static final int LARGE_BYTES = 256 << 10;
 
     private final HttpCall call;
     private final boolean acceptsGzip;
-    private State state = State.NOTHING_SENT; // which parts of the answer were sent; guarded by this
+    private State state = State.NOTHING_SENT; // the parts of the answer that were already sent; guarded by this
     private boolean announced; // true if the sent headers permit compressed messages; guarded by this
     private volatile boolean compressed; // true if the messages that follow are compressed
     private volatile boolean messageSent;
-    // the headers that the method sent before its result, if the encoding must send them together with the result
+    // the headers that the method sent before its result; kept only if the encoding sends them together with the result
     private volatile @Nullable Metadata early;
-    private @Nullable StallWatch stallWatch; // exists only for streams; accessed only by the event loop
+    private @Nullable StallWatch stallWatch; // null unless the call is a stream; accessed only by the event loop
 
     /** @param acceptsGzip whether the caller accepts compressed answers */
     HttpAnswer(HttpCall call, boolean acceptsGzip) {
@@ -115,8 +115,8 @@ final class HttpAnswer {
     }
 
     /**
-     * Checks whether a message may be queued. A stream without unsent bytes may always queue a message up to 4 KiB. A
-     * ready stream may queue a message of any size while memory for answers is free.
+     * Checks whether a message may be queued. A stream without unsent bytes may always queue a message of up to 4 KiB.
+     * A ready stream may queue a message of any size while the memory budget for answers permits it.
      */
     private void checkUnsent(int message) {
         long unsent = exchange().unsentBytes();
@@ -146,7 +146,7 @@ final class HttpAnswer {
         }
     }
 
-    /** Starts the detection of stalls for a stream. Must run on the event loop. */
+    /** Starts to check a stream for stalls. Must run on the event loop. */
     void watch() {
         stallWatch = new StallWatch();
     }
@@ -180,7 +180,7 @@ final class HttpAnswer {
                 checkTaken();
                 message = encode(response.value());
                 if (message.length > LARGE_BYTES) {
-                    checkTaken(); // other answers may have filled the memory while this answer was encoded
+                    checkTaken(); // other answers may have used up the memory budget while this answer was encoded
                 }
             } catch (RpcException e) {
                 message = null;
@@ -199,7 +199,7 @@ final class HttpAnswer {
                 // an RpcException from encoding the answer is the method's fault and must not be blamed on the caller
                 failure = unsendable(e.status().description(), e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // the metadata or a lack of memory has caused this exception
+            } catch (Throwable e) { // the cause of this exception is the metadata or a lack of memory
                 failure = unsendable(e.getClass().getName(), e);
                 trailers = new Metadata();
             }
@@ -220,8 +220,8 @@ final class HttpAnswer {
     }
 
     /**
-     * Answers a claimed call with a failure. If this failure cannot be encoded, sends a simpler failure or resets the
-     * stream. Without an answer, the caller would keep waiting, because no other thread answers a claimed call.
+     * Answers a claimed call with a failure. If the failure cannot be encoded, sends a simpler failure or resets the
+     * stream. No other thread answers a claimed call, so the caller would otherwise wait forever.
      */
     void fail(Throwable failure, Metadata metadata) {
         try {

@@ -21,7 +21,7 @@ import tern.rpc.transport.ServiceLookup;
 
 /**
  * A call received over one of the HTTP protocols. It combines a body, an encoding and an answer, and passes the
- * messages of the body to the server. Methods without a comment on threads run on threads of the server.
+ * messages of the body to the server. Unless stated otherwise, methods run on threads of the server.
  */
 final class HttpCall extends NettyServerCall implements MessageStream, HttpExchange.Call, RequestBody.Call {
 
@@ -39,7 +39,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     private volatile @Nullable MethodDescriptor method; // the called method; set when the request message is decoded
 
     /**
-     * @param timeoutNanos the timeout, measured from the arrival of the headers; negative for none
+     * @param timeoutNanos the timeout, measured from the arrival of the headers; negative for no timeout
      * @param acceptsGzip whether the caller accepts compressed answers
      */
     HttpCall(
@@ -77,21 +77,21 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         return route.methodName();
     }
 
-    /** The called method; null before it is known. */
+    /** Returns the called method; null before it is known. */
     @Nullable
     MethodDescriptor method() {
         return method;
     }
 
-    /** The codec that the request selected; null if the encoding has only one codec. */
+    /** Returns the codec that the request selected; null if the encoding has only one codec. */
     @Nullable
     PayloadCodec codec() {
         return codec;
     }
 
     /**
-     * The error in the request that is reported only after all authorizers have allowed the call; null if there are no
-     * authorizers.
+     * Returns the error in the request, which is reported only after all authorizers have allowed the call; null if
+     * there are no authorizers.
      */
     @Nullable
     HiddenMistake hidden() {
@@ -133,7 +133,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 disconnected();
             }
         } else if (body.isServed() && hidden != null) {
-            // the error in the malformed body is reported later, so the call stays open
+            // the body is malformed, but the error is reported later, so the call stays open
             disconnected();
         }
     }
@@ -156,7 +156,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** Passes the call to the server, unless a limit of the connection is reached. */
+    /** Passes the call to the server unless the connection has reached a limit. */
     @Override
     public void complete() {
         if (!connection().mayTakeCall()) {
@@ -237,8 +237,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Ends a request that took too long. If there are authorizers, the error does not contain the method name. Each
-     * protocol has different rules for names, so the spelling of the name would reveal whether the method exists.
+     * Ends a request that took too long. If there are authorizers, the error does not contain the method name. The
+     * protocols have different naming rules, so the spelling of the name would reveal whether the method exists.
      */
     private void expire(String how) {
         String called = hidden == null ? methodName() : "the call";
@@ -246,8 +246,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     }
 
     /**
-     * Stops reading the request if the call was not yet passed to the server. Otherwise does the same as the overridden
-     * method.
+     * Stops reading the request if the call was not yet passed to the server. Otherwise calls the overridden method.
      */
     @Override
     public void disconnected() {
@@ -261,8 +260,8 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
     // ---- properties that the server reads
 
     /**
-     * The name of the service; null for a built-in method. A service may be marked as critical, but its built-in
-     * methods are never critical.
+     * Returns the name of the service; null for a built-in method. A service may be marked as critical, but its
+     * built-in methods are never critical.
      */
     @Override
     public @Nullable String service() {
@@ -353,7 +352,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
                 : BuiltInMethods.isGenericName(route.methodName());
         String name = !route.leadsSomewhere()
                 ? route.methodName()
-                : called.name(); // the path may spell the first letter of the name in another case
+                : called.name(); // the first letter of the name may have a different case in the path
         if (generic) {
             name = meantMethod();
         }
@@ -486,7 +485,7 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
         }
     }
 
-    /** Overridden, because {@link HttpAnswer} in this package calls this method. */
+    /** Makes the method accessible to {@link HttpAnswer}, which is in this package. */
     @Override
     protected boolean claimAnswer() {
         return super.claimAnswer();

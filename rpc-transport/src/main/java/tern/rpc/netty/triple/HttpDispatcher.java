@@ -111,7 +111,7 @@ final class HttpDispatcher implements HttpRequests {
             return form.call(exchange, connection.services());
         }
         if (connectUnsaid) {
-            JsonForm.timeoutNanos(exchange.head()); // the timeout headers must be valid for Connect and for JSON
+            JsonForm.timeoutNanos(exchange.head()); // the timeout headers must be valid in both Connect and JSON
         }
         HttpCall call;
         try {
@@ -121,8 +121,8 @@ final class HttpDispatcher implements HttpRequests {
             hidden(call).set(e, form);
         }
         if (connectUnsaid) {
-            // the dispatcher looked up the method to select this protocol, so an error in its format could reveal the
-            // method
+            // this protocol was selected by looking up the method, so an error in the format of this protocol could
+            // reveal that the method exists
             hidden(call).refusesStrangersLike(json);
         }
         return call;
@@ -159,8 +159,8 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Whether the request is a health probe. Only the spelling that all protocols interpret in the same way is
-     * accepted. Otherwise, the path checked here could differ from the path that is called.
+     * Returns whether the request is a health probe. Accepts only the spelling that all protocols interpret in the same
+     * way, so that the checked path is always the called path.
      */
     private static boolean isProbe(Http2Headers head) {
         return PROBES.contains(Route.pathOf(head))
@@ -179,7 +179,8 @@ final class HttpDispatcher implements HttpRequests {
         Http2Headers head = exchange.head();
         ConnectQuery query = ConnectGetForm.queryOf(head);
         if (query != null) {
-            return query.isMarked() ? connectGet : json; // the query is checked again when the caller is authenticated
+            // the query is checked again after the caller was authenticated
+            return query.isMarked() ? connectGet : json;
         }
         AsciiString type = HeadFields.mediaType(head);
         HttpForm form = posted.get(type);
@@ -200,7 +201,7 @@ final class HttpDispatcher implements HttpRequests {
         return HttpMethod.POST.asciiName().contentEquals(head.method());
     }
 
-    /** Whether the content type belongs to an RPC protocol, even if the server does not serve that protocol. */
+    /** Returns whether the content type belongs to an RPC protocol, even if the server does not serve that protocol. */
     private static boolean isReserved(AsciiString type) {
         return type.startsWith("application/grpc") || type.startsWith("application/connect+");
     }
@@ -222,8 +223,8 @@ final class HttpDispatcher implements HttpRequests {
     }
 
     /**
-     * Refuses a content type in plain text, because Connect clients would take a JSON error body for the result of the
-     * call.
+     * Refuses an unsupported content type. The error is sent as plain text, because Connect clients would interpret a
+     * JSON error body as the result of the call.
      */
     private void unsupported(HttpExchange exchange, AsciiString type) {
         PlainAnswer.send(

@@ -20,12 +20,12 @@ import tern.rpc.netty.WriteBatch;
 abstract class HttpExchange {
 
     /**
-     * A stream is ready for its next message while it has fewer unsent bytes than this (docs/wire-protocol.md 3.10).
+     * The number of unsent bytes below which a stream is ready for its next message (docs/wire-protocol.md 3.10).
      */
     static final int READY_BYTES = 32 << 10;
 
     /**
-     * Unsent bytes are counted in steps of this size. Small answers usually do not reach the next step, so they do not
+     * The step size in which unsent bytes are counted. Small answers usually do not reach the next step, so they do not
      * change the counters that all calls share.
      */
     private static final int STEP_BYTES = 1 << 10;
@@ -46,21 +46,21 @@ abstract class HttpExchange {
         void closed();
 
         /**
-         * Ends the call because its request or answer cannot be transmitted. The call is answered with the failure, and
-         * the code that executes it is notified.
+         * Ends the call because its request or answer cannot be transmitted. Answers the call with the failure and
+         * notifies the code that executes the call.
          */
         void abort(RpcException failure);
 
         /**
-         * Called when the stream may send more messages. A receiver that is set later must itself first check whether
-         * the stream is ready.
+         * Called when the stream may send more messages. A receiver that is set later must first check whether the
+         * stream is ready.
          */
         void ready();
 
-        /** Whether the method has started, an answer was sent, or the deadline has passed. */
+        /** Returns whether the method has started, an answer was sent, or the deadline has passed. */
         boolean hasBegun();
 
-        /** The timeout that the client has set, in nanoseconds; {@link Long#MAX_VALUE} for none. */
+        /** Returns the timeout that the client has set, in nanoseconds; {@link Long#MAX_VALUE} for none. */
         long timeoutNanos();
     }
 
@@ -101,12 +101,12 @@ abstract class HttpExchange {
         return connection.settings().maxResponseBytes();
     }
 
-    /** The method, path and headers of the request. */
+    /** Returns the method, path and headers of the request. */
     Http2Headers head() {
         return head;
     }
 
-    /** The call of this exchange; null until it is created. */
+    /** Returns the call of this exchange; null until it is created. */
     @Nullable
     Call call() {
         return call;
@@ -116,13 +116,13 @@ abstract class HttpExchange {
         this.call = made;
     }
 
-    /** Whether the client requests only the headers of the answer (HTTP method HEAD). */
+    /** Returns whether the client requests only the headers of the answer (HTTP method HEAD). */
     boolean isHead() {
         CharSequence method = head.method();
         return method != null && HttpMethod.HEAD.asciiName().contentEquals(method);
     }
 
-    /** Whether the protocol supports trailers and simultaneous messages in both directions. */
+    /** Returns whether the protocol supports trailers and simultaneous messages in both directions. */
     abstract boolean isHttp2();
 
     /**
@@ -138,7 +138,7 @@ abstract class HttpExchange {
     abstract void execute(Runnable task);
 
     /**
-     * Called when bytes of the body were passed on or dropped. The peer may then send the same number of further bytes.
+     * Called when bytes of the body were passed on or dropped. The peer may then send the same number of bytes again.
      * Must run on the event loop.
      */
     abstract void consumed(int bytes);
@@ -161,7 +161,7 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        if (part.plainType() == null) { // a plain answer needs no headers, and head() would create them
+        if (part.plainType() == null) { // a plain answer needs no header object, and head() would create one
             refuseSniffing(part.head());
         }
         int bytes = part.bytes();
@@ -181,8 +181,8 @@ abstract class HttpExchange {
     }
 
     /**
-     * Whether the answer is gRPC. Browsers do not read gRPC answers, so gRPC answers are sent without the additional
-     * header.
+     * Returns whether the answer uses gRPC. Browsers do not read gRPC answers, so these answers do not need the
+     * additional header.
      */
     private static boolean isGrpc(Http2Headers head) {
         return head.get(GrpcHeaders.CONTENT_TYPE) == GrpcHeaders.GRPC;
@@ -195,15 +195,15 @@ abstract class HttpExchange {
         }
     }
 
-    /** The number of queued bytes that the socket has accepted. Any thread may call this. */
+    /** Returns the number of queued bytes that the socket has accepted. Any thread may call this. */
     final long takenBytes() {
         return (long) TAKEN.getAcquire(this);
     }
 
-    /** Whether the flow-control windows and the socket currently accept bytes. Must run on the event loop. */
+    /** Returns whether the flow-control windows and the socket currently accept bytes. Must run on the event loop. */
     abstract boolean isWritable();
 
-    /** The number of queued bytes that the socket has not yet accepted. */
+    /** Returns the number of queued bytes that the socket has not yet accepted. */
     final long unsentBytes() {
         return unsent;
     }

@@ -6,7 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
-/** The refusal of a request with an HTTP status to which no RPC status code corresponds exactly. */
+/** The refusal of a request with an HTTP status that has no exact equivalent among the RPC status codes. */
 class HttpRefusal extends RpcException {
 
     private static final long serialVersionUID = 1L;
@@ -46,7 +46,7 @@ class HttpRefusal extends RpcException {
         return this;
     }
 
-    /** Returns the RPC status code for clients that do not read the HTTP status. */
+    /** Returns the RPC status code that replaces the HTTP status for clients that do not read it. */
     static StatusCode code(HttpResponseStatus status) {
         return switch (status.code()) {
             case 403 -> StatusCode.PERMISSION_DENIED;

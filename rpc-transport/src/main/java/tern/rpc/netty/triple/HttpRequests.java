@@ -9,11 +9,11 @@ interface HttpRequests {
     /**
      * Called when the headers of a request were read. Runs on the event loop.
      *
-     * @param tooManyFields whether the request has more header fields than a server accepts
-     * @param refused the reason why there is no memory for the request; null if there is memory
+     * @param tooManyFields whether the request has more header fields than the server accepts
+     * @param refused the reason why the memory budget does not permit the request; null if it does
      */
     void begin(HttpExchange exchange, boolean tooManyFields, @Nullable RpcException refused);
 
-    /** The settings that HTTP/2 connections send to clients. */
+    /** Returns the settings that HTTP/2 connections send to clients. */
     AnnouncedSettings announced();
 }

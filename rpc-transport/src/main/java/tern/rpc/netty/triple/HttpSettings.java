@@ -7,7 +7,7 @@ import java.util.Set;
  *
  * @param cors the web pages of other sites that may make calls
  * @param formBodies whether arguments may be sent as a form, {@code application/x-www-form-urlencoded}
- * @param textBodies whether the only argument of a method may be sent as {@code text/plain}
+ * @param textBodies whether the argument of a method with one parameter may be sent as {@code text/plain}
  * @param allowedHosts the host names that requests may contain, without ports; {@code *.shop.example} for all
  *     subdomains; empty to allow any host
  */
@@ -25,7 +25,7 @@ public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Se
 
     /**
      * Creates settings with all optional features turned off. Browsers send forms and plain text to other sites without
-     * asking the server first. A server that accepts such bodies would therefore be exposed to any web page.
+     * asking the server first, so any web page could call a server that accepts these bodies.
      */
     public static HttpSettings defaults() {
         return new HttpSettings(Cors.off(), false, false);

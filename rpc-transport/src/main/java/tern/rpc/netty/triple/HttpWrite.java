@@ -10,16 +10,17 @@ import tern.rpc.netty.WriteCommand;
 /** A part of an answer, or a complete answer. It may contain headers, body bytes and trailers. */
 final class HttpWrite extends WriteCommand {
 
-    /** The number of bytes to count for waiting headers or trailers. */
+    /** The number of bytes that are counted for waiting headers or trailers. */
     private static final int HEADERS_BYTES = 128;
 
     /**
-     * The number of bytes to count for a message in addition to its own bytes, so that empty messages are counted too.
+     * The number of bytes that are counted for a message in addition to its own bytes, so that empty messages are
+     * counted too.
      */
     private static final int MESSAGE_BYTES = 32;
 
     private final HttpExchange exchange;
-    // the headers of this part; those of a plain answer are created when head() is called
+    // the headers of this part; for a plain answer, head() creates them on demand
     private @Nullable Http2Headers head;
     private final byte @Nullable [] body;
     private final @Nullable Http2Headers trailers;
@@ -55,7 +56,7 @@ final class HttpWrite extends WriteCommand {
         return new HttpWrite(exchange, contentType, message);
     }
 
-    /** The content type of an answer that was created by {@link #plain}; null for any other part. */
+    /** Returns the content type of an answer that was created by {@link #plain}; null for any other part. */
     @Nullable
     AsciiString plainType() {
         return head == null ? plainType : null;
@@ -82,7 +83,7 @@ final class HttpWrite extends WriteCommand {
         return end;
     }
 
-    /** Whether this part contains only a message of a stream: no headers, no trailers, and not the end. */
+    /** Returns whether this part contains only a message of a stream: no headers, no trailers, and not the end. */
     boolean isMessageAlone() {
         return head == null && trailers == null && plainType == null && !end && body != null;
     }

@@ -14,12 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Joins the small buffers of HTTP/2 frames, so that a flush passes one buffer to the socket instead of many. A unary
- * answer, for example, has three frames in five buffers. Large buffers are passed on unchanged. Complete frames may be
- * written directly into the joined buffer. Confined to the event loop.
+ * answer, for example, has three frames in five buffers. Large buffers are passed on unchanged. Code that encodes
+ * complete frames may write them directly into the joined buffer. Confined to the event loop.
  */
 final class JoinedWrites extends ChannelDuplexHandler {
 
-    /** Maximum size of a copied buffer. Copying a larger buffer costs more than passing it separately. */
+    /**
+     * The maximum size of a buffer that is copied. Copying a larger buffer costs more than passing it on separately.
+     */
     private static final int SMALL_BYTES = 4 << 10;
 
     private static final int JOINED_BYTES = 32 << 10;
@@ -33,8 +35,8 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
     private int expectedBytes = SMALL_BYTES; // expected size of the next flush, which is the size of the last flush
-    private int countedBytes; // sum of the numbers passed to counted() for the bytes in the joined buffer
-    private @Nullable List<ChannelPromise> promises; // the promises to complete when the joined buffer was written
+    private int countedBytes; // the sum of the numbers that counted() received for the bytes in the joined buffer
+    private @Nullable List<ChannelPromise> promises; // the promises that complete when the joined buffer was written
 
     JoinedWrites() {
         this(bytes -> {});
@@ -54,7 +56,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Returns the buffer for the next bytes. The caller must write them before any other bytes are written.
+     * Returns the buffer for the next bytes. The caller must write its bytes before any others are written.
      *
      * @param bytes the maximum number of bytes to write; at most {@link #MAX_ROOM_BYTES}
      */
@@ -74,7 +76,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Adds to the number that {@code taken} receives when the socket has accepted the joined buffer.
+     * Increases the number that {@code taken} receives when the socket has accepted the joined buffer.
      *
      * @param bytes the number of bytes written to {@link #room} that the caller counts
      */
@@ -157,7 +159,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext own) {
-        writeJoined(own); // the write fails because the channel is closed, and this fails the promises
+        writeJoined(own); // the channel is closed, so the write fails and the promises fail with it
         own.fireChannelInactive();
     }
 

@@ -77,7 +77,7 @@ final class JsonAnswer implements Answer {
     }
 
     private @Nullable Object value(JsonMethod json, byte[] bytes, int length) {
-        if (length == 0) { // the answer has no body, as with status 204
+        if (length == 0) { // the answer has no body, for example because its status is 204
             return null;
         }
         String type = answer.field(JsonForm.CONTENT_TYPE);
@@ -107,7 +107,7 @@ final class JsonAnswer implements Answer {
         if (code == null) {
             return new Status(StatusTable.fromHttpStatus(http), error.message(), List.of());
         }
-        // JsonForm reports an unknown method with status 404. This line converts NOT_FOUND back to UNIMPLEMENTED.
+        // JsonForm reports an unknown method with status 404, so NOT_FOUND is converted back to UNIMPLEMENTED here
         StatusCode told = code == StatusCode.NOT_FOUND && notRun ? StatusCode.UNIMPLEMENTED : code;
         return new Status(told, error.message(), error.details());
     }

@@ -21,7 +21,7 @@ final class JsonAnswerReader implements AnswerReader {
     private final Endpoint endpoint;
     private final int maxBytes;
     private final Http1AnswerReader answers;
-    private boolean begun; // true if a byte of the connection's first answer has arrived
+    private boolean begun; // true if the first byte of the connection's first answer has arrived
 
     /**
      * @param maxBytes the maximum size of a message

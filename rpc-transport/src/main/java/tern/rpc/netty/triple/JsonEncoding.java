@@ -60,7 +60,7 @@ final class JsonEncoding implements CallEncoding {
         return "http";
     }
 
-    /** Whether the answer is a stream of events. */
+    /** Returns whether the answer is a stream of events. */
     boolean isStream() {
         return called.type().serverStreams();
     }
@@ -82,7 +82,7 @@ final class JsonEncoding implements CallEncoding {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             throw tooLarge
                     ? WholeBody.tooLarge(e.status().description())
-                    : e; // this exception means that the server currently has no memory for the message
+                    : e; // in this case, the server currently has no memory for the message
         }
     }
 
@@ -111,7 +111,7 @@ final class JsonEncoding implements CallEncoding {
         if (isStream()) {
             return false;
         }
-        // the headers are checked here, because otherwise the call would fail only at its end
+        // the headers are checked here so that invalid headers fail the call now and not at its end
         TripleMetadata.write(headers, (name, value) -> {});
         return true;
     }
@@ -173,7 +173,7 @@ final class JsonEncoding implements CallEncoding {
     // ---- failures
 
     /**
-     * Returns the failure that the caller receives. Only exceptions of types that callers know keep their message,
+     * Returns the failure to send to the caller. The message of an exception is kept only if callers know its type,
      * because other messages might reveal internals.
      */
     @Override
@@ -194,8 +194,8 @@ final class JsonEncoding implements CallEncoding {
     }
 
     /**
-     * Returns a complete answer that reports the failure. It is not sent if a part of the answer was already sent;
-     * {@link #end} then reports the failure in a last event.
+     * Returns a complete answer that reports the failure. If a part of the answer was already sent, this answer is not
+     * sent, and {@link #end} reports the failure in a last event.
      */
     @Override
     public HttpWrite wholeFailure(

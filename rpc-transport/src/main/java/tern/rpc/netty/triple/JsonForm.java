@@ -33,12 +33,12 @@ final class JsonForm implements HttpForm {
     private static final String ANY_METHOD = "POST, PUT, PATCH, DELETE, OPTIONS";
     private static final String ANY_METHOD_READING = "GET, HEAD, " + ANY_METHOD;
 
-    /** The parsed path of a request, its route, and the encoding that most calls with this path use. Thread-safe. */
+    /** The parsed path of a request with its route, and the encoding that most calls to this path use. Thread-safe. */
     private static final class Aim {
 
         private final JsonTarget target;
         private final Route route;
-        // created by the first call; if several threads create it at the same time, the objects are equal
+        // created by the first call; if several threads create the encoding at the same time, the objects are equal
         private @Nullable JsonEncoding usual;
 
         Aim(JsonTarget target, Route route) {
@@ -191,8 +191,8 @@ final class JsonForm implements HttpForm {
     }
 
     /**
-     * Whether JSON calls handle a body of this content type: they decode the body, or report an error that lists the
-     * accepted types.
+     * Returns whether JSON calls handle a body of this content type: they decode the body, or report an error that
+     * lists the accepted types.
      */
     static boolean takes(AsciiString type) {
         return type.isEmpty() || type.equals(JSON) || type.equals(TEXT) || type.equals(FORM);
@@ -231,7 +231,7 @@ final class JsonForm implements HttpForm {
                         method + " takes a stream, which needs HTTP/2 and gRPC or Connect");
     }
 
-    /** Refuses a request whose content-length header exceeds the limit, without waiting for the body. */
+    /** Refuses a request immediately if its content-length header exceeds the limit. */
     private static void checkLength(HttpExchange exchange) {
         Long length = exchange.head().getLong(CONTENT_LENGTH);
         int limit = exchange.connection().settings().maxRequestBytes();
@@ -280,7 +280,7 @@ final class JsonForm implements HttpForm {
         }
         GrpcHeaders.tellExecuted(head, reason.wasExecuted());
         if (status.code() == HttpResponseStatus.UNAUTHORIZED.code()) {
-            head.set("www-authenticate", "Bearer"); // the status 401 requires this header (RFC 9110, 15.5.2)
+            head.set("www-authenticate", "Bearer"); // RFC 9110, 15.5.2 requires this header for status 401
         }
         head.status(status.codeAsText()).set(CONTENT_TYPE, JSON);
         return whole(exchange, head, ErrorBody.of(told(reason), status.code()));
@@ -299,14 +299,14 @@ final class JsonForm implements HttpForm {
         if (isUnknown(reason)) {
             return HttpResponseStatus.NOT_FOUND;
         }
-        return reason.code() == StatusCode.OK // a failure must never be sent with the code OK
+        return reason.code() == StatusCode.OK // A failure must never be sent with the code OK.
                 ? HttpResponseStatus.INTERNAL_SERVER_ERROR
                 : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
     }
 
     /**
-     * Whether the failure means that the service or method is unknown. A failure of a method that has run never means
-     * this.
+     * Returns whether the failure means that the service or method is unknown. A failure of a method that has run never
+     * has this meaning.
      */
     private static boolean isUnknown(RpcException reason) {
         return reason.code() == StatusCode.UNIMPLEMENTED && reason.wasExecuted() == Executed.NO;

@@ -10,9 +10,9 @@ import tern.rpc.MethodDescriptor;
 /** The formats in which JSON calls are answered (docs/wire-protocol.md 4.4). */
 enum JsonFormat {
     JSON("application/json", "application/json", Object.class),
-    /** Plain text, if the caller asks for it, for methods whose result is a string. */
+    /** Plain text. A caller can request it from methods whose result is a string. */
     TEXT("text/plain", "text/plain; charset=utf-8", String.class),
-    /** Raw bytes, if the caller asks for them, for methods whose result is a byte array. */
+    /** Raw bytes. A caller can request them from methods whose result is a byte array. */
     BYTES("application/octet-stream", "application/octet-stream", byte[].class);
 
     private static final JsonFormat[] ALL = values();
@@ -31,14 +31,14 @@ enum JsonFormat {
         return contentType;
     }
 
-    /** Whether results of the method can be sent in this format. */
+    /** Returns whether results of the method can be sent in this format. */
     private boolean fits(MethodDescriptor method) {
         return this == JSON || method.result().raw() == result;
     }
 
     /**
-     * Chooses the first format in the {@code accept} header in which the method's result can be sent. If the header is
-     * absent or selects any media type, uses the given suggestions, which come from the path, the query and the
+     * Chooses the first format in the {@code accept} header that can represent the method's result. If the header is
+     * absent or accepts every media type, uses the given suggestions, which come from the path, the query and the
      * request's content type.
      *
      * @throws HttpRefusal with status 415 if the header permits none of the possible formats
@@ -84,7 +84,7 @@ enum JsonFormat {
         return JSON;
     }
 
-    /** Returns the format with this media type, or with this short name from a path or query. */
+    /** Returns the format with the given media type, or with the given short name from a path or query. */
     private static @Nullable JsonFormat named(@Nullable String name) {
         return switch (name == null ? "" : name) {
             case "application/json", "json" -> JSON;

@@ -8,7 +8,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
 /**
- * The request line and headers of a method's JSON requests over HTTP/1.1. The part that all requests have in common is
+ * The request line and headers of a method's JSON requests over HTTP/1.1. The part that is common to all requests is
  * encoded once. Immutable.
  */
 final class JsonRequestHead {

@@ -27,7 +27,7 @@ record JsonTarget(
      * @throws HttpRefusal with status 400 if the target cannot be decoded
      */
     static JsonTarget of(@Nullable CharSequence target) {
-        if (target == null) { // a CONNECT request, for example, has no target
+        if (target == null) { // some requests have no path, for example CONNECT requests
             throw new HttpRefusal(HttpResponseStatus.METHOD_NOT_ALLOWED, "the request has no path", "allow", "POST");
         }
         QueryStringDecoder decoder =

@@ -12,12 +12,12 @@ import tern.rpc.serialization.SerializationException;
 /** Converts a JSON document to a {@code google.protobuf.Value}. An instance converts only one document. */
 final class JsonToValue {
 
-    /** The maximum number of digits of a decimal number that is unchanged after conversion to a double and back. */
+    /** The maximum number of decimal digits that are certain to survive the conversion to a double and back. */
     private static final int EXACT_DIGITS = 15;
 
     /**
-     * A number with more characters than this is converted to a string without further checks, because no double has as
-     * many digits.
+     * The maximum length of a number that may become a double. A longer number is converted to a string without further
+     * checks, because no double has that many digits.
      */
     private static final int MAX_NUMBER = 800;
 
@@ -152,7 +152,7 @@ final class JsonToValue {
         }
     }
 
-    /** Whether the double, written with as many digits as the given string, equals the string. */
+    /** Returns whether the double, written with as many digits as the given string, equals the string. */
     private static boolean isExact(double number, String text) {
         if (Double.isInfinite(number)) {
             return false;

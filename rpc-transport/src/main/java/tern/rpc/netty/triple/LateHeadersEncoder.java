@@ -9,8 +9,8 @@ import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's encoder of headers, which is created for the first header block that needs it. Plain answers do not need it,
- * and its tables occupy 750 bytes. Confined to the event loop.
+ * Creates Netty's header encoder for the first header block that needs it. The tables of Netty's encoder occupy 750
+ * bytes, and plain answers do not need it. Confined to the event loop.
  */
 final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
 
@@ -39,7 +39,8 @@ final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncod
 
     /**
      * Creates the encoder if the table size differs from the default. The encoder must announce every change to the
-     * client, including the smallest size between two blocks (RFC 7541, 4.2), so it must know all changes.
+     * client, including the smallest size that was set between two blocks (RFC 7541, 4.2). It must therefore be
+     * informed of all changes.
      */
     @Override
     public void maxHeaderTableSize(long most) throws Http2Exception {

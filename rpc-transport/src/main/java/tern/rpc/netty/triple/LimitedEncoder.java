@@ -15,14 +15,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's encoder with limits for control frames that the client causes: acknowledgements of pings and settings that it
- * does not read, and resets. If a client causes too many, its connection is closed. Netty implements these limits in
- * two wrapping encoders that only its builder can create. This class needs no extra objects (docs/decisions/0024).
- * Confined to the event loop.
+ * Extends Netty's encoder with limits for the control frames that a client causes: acknowledgements of pings and
+ * settings that the client does not read, and resets. If a client causes too many of these frames, its connection is
+ * closed. Netty implements the same limits in two wrapping encoders that only its builder can create. This class needs
+ * no extra objects (docs/decisions/0024). Confined to the event loop.
  */
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 
-    /** Maximum number of acknowledgements and resets that wait for the socket. The value is Netty's default. */
+    /** The maximum number of acknowledgements and resets that wait for the socket. The value is Netty's default. */
     static final int MAX_UNSENT = Http2CodecUtil.DEFAULT_MAX_QUEUED_CONTROL_FRAMES;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -58,7 +58,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             ChannelHandlerContext context, int streamId, long error, ChannelPromise promise) {
         ChannelFuture written = super.writeRstStream(context, streamId, error, counted(context, promise));
         if (error != Http2Error.CANCEL.code() && error != Http2Error.NO_ERROR.code()) {
-            // other error codes mean that the client caused the reset; only such resets are counted
+            // other error codes mean that the client has caused the reset, and only these resets are counted
             countReset(context);
         }
         return written;

@@ -11,18 +11,18 @@ import tern.rpc.serialization.MessageKind;
 /**
  * Splits the bytes of DATA frames into messages: one byte of flags, four bytes of length, and the payload
  * (docs/wire-protocol.md 3.4). Delivers at most the requested number of messages, and reports how many further bytes
- * the peer may send (HTTP/2 flow control). The memory grows with the received bytes, not with the announced length.
- * Used by one thread. The receiver may call this object while it receives a message.
+ * the peer may send (HTTP/2 flow control). The allocated memory grows with the received bytes, not with the announced
+ * length. Only one thread uses an instance. The receiver may call this object while it receives a message.
  */
 final class MessageDeframer {
 
-    /** Flag of a message with a compressed payload. */
+    /** The flag of a message with a compressed payload. */
     static final int COMPRESSED = 0x01;
 
-    /** Flag of the last frame of a Connect stream, which contains the result. */
+    /** The flag of the last frame of a Connect stream. This frame contains the result. */
     static final int CONNECT_END = 0x02;
 
-    /** Flag of the last frame of a gRPC-Web answer, which contains the trailers. */
+    /** The flag of the last frame of a gRPC-Web answer. This frame contains the trailers. */
     static final int WEB_TRAILERS = 0x80;
 
     /** Number of bytes before each payload. */
@@ -71,11 +71,11 @@ final class MessageDeframer {
     }
 
     /**
-     * Splits received bytes and delivers complete messages that were requested. Keeps the rest.
+     * Splits the received bytes into messages. Delivers the requested messages that are complete, and keeps the rest.
      *
      * @param data the received bytes; the caller keeps ownership
-     * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; this object
-     *     must then be closed
+     * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; the caller
+     *     must then close this object
      */
     void add(ByteBuf data) {
         received += data.readableBytes();
@@ -91,7 +91,7 @@ final class MessageDeframer {
         }
     }
 
-    /** Requests the given number of further messages of any size. */
+    /** Requests the given number of further messages, regardless of their size. */
     void request(int messages) {
         request(messages, Long.MAX_VALUE);
     }
@@ -99,8 +99,8 @@ final class MessageDeframer {
     /**
      * Requests the given number of further messages. Complete messages are delivered immediately.
      *
-     * @param bytes the number of message bytes after which delivery stops until the next call of this method; the
-     *     message that reaches this number is still delivered
+     * @param bytes the number of message bytes after which delivery stops until the next call of this method; a message
+     *     that reaches this number is still delivered
      * @throws RpcException in the same cases as {@link #add}
      */
     void request(int messages, long bytes) {
@@ -118,7 +118,7 @@ final class MessageDeframer {
             return;
         }
         deliver(waiting, true);
-        ByteBuf rest = waiting; // this field is null if deliver() has delivered all bytes
+        ByteBuf rest = waiting; // null if deliver() has delivered all bytes
         if (rest == null) {
             return;
         }
@@ -184,8 +184,8 @@ final class MessageDeframer {
     }
 
     /**
-     * Copies undelivered bytes to one buffer, so that a message in many small pieces needs little more memory than its
-     * size.
+     * Copies the undelivered bytes to one buffer, so that a message in many small pieces needs little more memory than
+     * its size.
      */
     private void keep(ByteBuf data) {
         ByteBuf kept = waiting;
@@ -197,8 +197,8 @@ final class MessageDeframer {
     }
 
     /**
-     * Returns by how many bytes the peer's flow-control window may be enlarged: the bytes of requested messages,
-     * including incomplete messages, that have arrived since the last call.
+     * Returns the number of bytes by which the peer's flow-control window may be enlarged. This is the number of bytes
+     * of requested messages, including incomplete ones, that have arrived since the last call.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;
@@ -208,18 +208,18 @@ final class MessageDeframer {
         return (int) credit;
     }
 
-    /** The number of received bytes that are not yet delivered. */
+    /** Returns the number of received bytes that are not yet delivered. */
     int held() {
         ByteBuf bytes = waiting;
         return bytes == null ? 0 : bytes.readableBytes();
     }
 
-    /** Whether all received bytes were delivered. */
+    /** Returns whether all received bytes were delivered. */
     boolean isEmpty() {
         return waiting == null;
     }
 
-    /** Whether the undelivered bytes are an incomplete message. */
+    /** Returns whether the undelivered bytes are an incomplete message. */
     boolean isIncomplete() {
         return waiting != null && wantsMore();
     }

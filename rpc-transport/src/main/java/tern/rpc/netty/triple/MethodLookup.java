@@ -17,11 +17,11 @@ final class MethodLookup {
     private MethodLookup() {}
 
     /**
-     * Returns all methods with this name. If the service has none, returns the built-in methods with this name, or the
-     * methods whose name differs only in a lower-case first letter.
+     * Returns all methods with this name. If the service has no such method, returns the built-in methods with this
+     * name, or the methods with this name but a lower-case first letter.
      *
      * @return at least one method
-     * @throws RpcException UNIMPLEMENTED if no method is found; a disabled built-in method is not found
+     * @throws RpcException UNIMPLEMENTED if no method is found; a built-in method that is disabled counts as not found
      */
     static List<MethodDescriptor> find(ServiceLookup services, ServiceDescriptor service, String name) {
         List<MethodDescriptor> found = service.overloads(name);

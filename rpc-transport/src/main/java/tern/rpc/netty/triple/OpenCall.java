@@ -9,8 +9,8 @@ import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
 /**
- * The headers of a request, and its message if the request consists of one message. The request waits if no stream is
- * free.
+ * A request that is being opened: its headers, and its message if there is exactly one. The request waits if no stream
+ * is free.
  */
 final class OpenCall extends WriteCommand {
 
@@ -19,11 +19,11 @@ final class OpenCall extends WriteCommand {
     private final AsciiString[] fields;
     private final byte @Nullable [] message;
     private final int bytes;
-    // accessed only by the event loop; set if the request is not written in one step
+    // null if the request is written in one step; accessed only by the event loop
     private @Nullable ChannelPromise promise;
-    private @Nullable Channel channel; // the channel of the request; accessed only by the event loop
+    private @Nullable Channel channel; // the channel on which the request is written; accessed only by the event loop
 
-    /** @param message the message with its prefix; null if messages are sent separately */
+    /** @param message the message with its prefix; null if the messages are sent separately */
     OpenCall(ClientCall call, RequestHead head, AsciiString[] fields, byte @Nullable [] message) {
         this.call = call;
         this.head = head;
@@ -52,7 +52,7 @@ final class OpenCall extends WriteCommand {
         return message;
     }
 
-    /** The promise that completes when the socket has accepted or dropped the bytes of this request. */
+    /** Returns the promise that completes when the socket has accepted or dropped the bytes of this request. */
     ChannelPromise promise() {
         ChannelPromise known = promise;
         if (known == null) {

@@ -13,8 +13,8 @@ import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
  * The codec of a method's messages (docs/wire-protocol.md 3.4). For a streaming method, each element of the stream is a
- * message. Thread-safe. Every method throws {@link SerializationException} if a value cannot be encoded or bytes are
- * invalid.
+ * message. Every method throws {@link SerializationException} if a value cannot be encoded or the bytes are invalid.
+ * Thread-safe.
  */
 sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Protobuf, PayloadCodec.Raw {
 
@@ -26,7 +26,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
     /** Decodes a request. Returns one value per parameter. */
     Object[] readRequest(byte[] bytes, int offset, int length);
 
-    /** Encodes the value of an answer and appends it to the buffer. */
+    /** Encodes the result of a call, or one message of a streamed answer, and appends it to the buffer. */
     void writeResponse(@Nullable Object value, OutputBuffer out);
 
     @Nullable
@@ -68,7 +68,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
         }
     }
 
-    /** Bytes that the application encodes and decodes itself. */
+    /** Raw bytes, which the application encodes and decodes itself. */
     record Raw(MethodDescriptor method) implements PayloadCodec {
 
         @Override

@@ -16,7 +16,7 @@ import tern.rpc.transport.ServiceLookup;
 /** The codecs of all methods. Each codec is created once. Thread-safe. */
 final class PayloadCodecs {
 
-    /** Whether the optional module for protobuf messages is present. */
+    /** True if the optional module for protobuf messages is present. */
     private static final boolean MESSAGES = isPresent("tern.rpc.serialization.protobuf.ProtobufCodec");
 
     private final CoderPool coders;
@@ -58,7 +58,7 @@ final class PayloadCodecs {
     }
 
     /**
-     * Decodes a whole request. Must run on a thread that may block.
+     * Decodes a complete request. Must run on a thread that may block.
      *
      * @param service the called service, whose classes may be instantiated
      * @param overloads the possible methods, found by {@link MethodLookup}
@@ -100,8 +100,8 @@ final class PayloadCodecs {
     }
 
     /**
-     * Decodes the arguments. The echo method, which every service has, accepts only scalar values. If it accepted
-     * objects, callers could create instances of any allowed class.
+     * Decodes the arguments. The echo method, which every service has, accepts only scalar values. Otherwise, callers
+     * could use it to create instances of any allowed class.
      */
     private static Object[] arguments(
             WrapperCodec codec, WrapperRequest request, ServiceDescriptor service, boolean scalarsOnly) {

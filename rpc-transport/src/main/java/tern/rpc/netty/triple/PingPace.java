@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits the pings of a client to the number that gRPC servers accept. Servers count pings in periods of five minutes
- * without any other frame, and by default close the connection at the fourth ping. Confined to the event loop.
+ * Limits the pings of a client to the number that gRPC servers accept. Servers count the pings in each period of five
+ * minutes without other frames. By default, they close the connection at the fourth ping. Confined to the event loop.
  */
 final class PingPace {
 
@@ -14,12 +14,12 @@ final class PingPace {
     private int sent;
     private long lastNanos;
 
-    /** Called when headers or data were transmitted. The server then restarts its count of pings. */
+    /** Restarts the count of pings, as the server does. Called when headers or data were transmitted. */
     void moved() {
         sent = 0;
     }
 
-    /** Whether a ping may be sent now. If the result is true, the ping is counted. */
+    /** Returns whether a ping may be sent now. If so, counts the ping. */
     boolean take(long now) {
         if (sent >= QUICK && now - lastNanos < SLOW_NANOS) {
             return false;

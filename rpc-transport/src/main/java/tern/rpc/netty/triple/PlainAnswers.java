@@ -9,14 +9,14 @@ import io.netty.util.AsciiString;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Writes complete successful answers directly as bytes, and counts them until the socket has accepted them. The server
- * has this second way to write answers because the codec would create about 36 objects for each answer
- * (docs/decisions/0011). Headers and trailers are the same for all answers and do not change the header table of the
- * connection. Confined to the event loop.
+ * Writes complete successful answers directly as bytes, and counts the bytes until the socket has accepted them.
+ * Netty's codec, which writes all other answers, would create about 36 objects for each answer (docs/decisions/0011).
+ * Headers and trailers are the same for all answers and do not change the header table of the connection. Confined to
+ * the event loop.
  */
 final class PlainAnswers {
 
-    /** Maximum size of the message in an answer that this class writes. */
+    /** The maximum size of a message that this class writes. */
     private static final int MAX_BYTES = 8 << 10;
 
     private static final int HEADS_BYTES = 64;
@@ -25,7 +25,7 @@ final class PlainAnswers {
     private final ServerConnection connection;
     private final Http2ConnectionEncoder encoder;
     private final JoinedWrites joined;
-    private long waiting; // number of bytes of plain answers that wait for the socket
+    private long waiting; // the number of bytes of plain answers that wait for the socket
     private long told; // the number of waiting bytes that was last reported to the connection
 
     PlainAnswers(ServerConnection connection, Http2ConnectionEncoder encoder, JoinedWrites joined) {
@@ -37,8 +37,7 @@ final class PlainAnswers {
     /**
      * Writes an answer.
      *
-     * @param counted the number of bytes that are later passed to {@link #taken}, when the socket has accepted the
-     *     answer
+     * @param counted the number of bytes to pass to {@link #taken} when the socket has accepted the answer
      * @return false if the codec must write the answer, because of a flow-control window, the size of the message or
      *     the state of the stream
      */
@@ -55,7 +54,7 @@ final class PlainAnswers {
         try {
             windows.incrementWindowSize(whole, -message.length);
         } catch (Http2Exception e) {
-            return false; // this exception cannot occur, because the flow-control window becomes smaller
+            return false; // this exception never occurs, because only an enlargement of a flow-control window can fail
         }
         ByteBuf out = joined.room(message.length + HEADS_BYTES + contentType.length());
         joined.counted(counted);
@@ -81,7 +80,7 @@ final class PlainAnswers {
         Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
     }
 
-    /** Called when the socket has accepted bytes of answers, or when such bytes were dropped. */
+    /** Called when bytes of answers were accepted by the socket or dropped. */
     void taken(int counted) {
         waiting -= counted;
         if (waiting < told) {
@@ -90,8 +89,8 @@ final class PlainAnswers {
     }
 
     /**
-     * Called after a flush. Reports to the connection the bytes that the socket has not accepted; usually there are
-     * none.
+     * Reports the bytes that the socket has not accepted to the connection; usually there are none. Called after a
+     * flush.
      */
     void flushed() {
         if (waiting > told) {
@@ -100,7 +99,7 @@ final class PlainAnswers {
     }
 
     /**
-     * Reports to the connection by how much the number of waiting bytes has changed. The exchanges do not count these
+     * Reports a change in the number of waiting bytes to the connection, because the exchanges do not count these
      * bytes.
      */
     private void tell() {

@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http.HttpResponseStatus;
 
 /**
- * The refusal of a request with a plain HTTP status and a message in plain text, because the client could not decode an
+ * The refusal of a request with a plain HTTP status and a plain-text message. Used if the client could not decode an
  * RPC error.
  */
 final class PlainRefusal extends HttpRefusal {

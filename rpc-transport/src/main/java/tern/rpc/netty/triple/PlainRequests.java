@@ -10,9 +10,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
 
 /**
- * Writes complete small requests directly as bytes, the same bytes that the codec would write. The client has this
- * second way to write requests because the codec would create about 12 objects for each request (docs/decisions/0011).
- * Confined to the event loop.
+ * Writes complete small requests directly as bytes. The bytes are the same as those of Netty's codec, which would
+ * create about 12 objects for each request (docs/decisions/0011). Confined to the event loop.
  */
 final class PlainRequests {
 
@@ -22,7 +21,7 @@ final class PlainRequests {
     private static final AsciiString PATH = Http2Headers.PseudoHeaderName.PATH.value();
     private static final AsciiString SCHEME = Http2Headers.PseudoHeaderName.SCHEME.value();
     private static final AsciiString AUTHORITY = Http2Headers.PseudoHeaderName.AUTHORITY.value();
-    private static final int OWN_FIELDS = 4; // number of pseudo-headers that this class writes
+    private static final int OWN_FIELDS = 4; // the number of pseudo-headers that this class writes
 
     private final Http2Connection connection;
     private final Http2ConnectionEncoder encoder;
@@ -44,12 +43,12 @@ final class PlainRequests {
     }
 
     /**
-     * Whether this class can write the request: the request is small, and the flow-control windows of the stream and
-     * the connection permit it.
+     * Returns whether this class can write the request: it must be small, and the flow-control windows of the stream
+     * and the connection must permit it.
      */
     boolean fits(OpenCall request, byte[] message) {
         Http2RemoteFlowController windows = encoder.flowController();
-        // a one-way call must be notified when it is written, which only the codec does
+        // a one-way call must be notified when its request is written, and only the codec does that
         return !request.call().pending().isOneWay()
                 && roomBytes(request) <= JoinedWrites.MAX_ROOM_BYTES
                 && roomBytes(request) < table.maxHeaderListSize()
@@ -59,14 +58,14 @@ final class PlainRequests {
 
     /**
      * Returns an upper bound on the total size of the HEADERS frame and the DATA frame. It is also an upper bound on
-     * the size of the header list, in which each field has 32 additional bytes.
+     * the size of the header list, which counts 32 additional bytes for each field.
      */
     private int roomBytes(OpenCall request) {
         return request.bytes() + authority.length() + 64 * (OWN_FIELDS + request.fields().length / 2);
     }
 
     /**
-     * Opens a stream whose request ends immediately, and subtracts the message from the flow-control window of the
+     * Opens a stream that ends with this request, and subtracts the message size from the flow-control window of the
      * connection.
      */
     Http2Stream open(int id, int messageBytes) throws Http2Exception {

@@ -13,50 +13,50 @@ import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flow-control windows in which one connection receives data (RFC 9113, 5.2). A message that the application has
- * not requested yet occupies the window of its stream and the window of the connection. Without countermeasures, the
- * unread messages of one stream could fill the window of the connection and block all other streams.
+ * The flow-control windows for the data that one connection receives (RFC 9113, 5.2). A message that the application
+ * has not requested yet occupies the window of its stream and the window of the connection. Without the following
+ * measures, the unread messages of one stream could fill the window of the connection and block all other streams.
  *
  * <p>When unread bytes fill half of the connection's window, streams get small windows. When the peer has acknowledged
  * the small windows, the window of the connection is enlarged. Both changes are undone when the unread bytes have been
- * read. The number of unread bytes of a connection is therefore limited: up to {@link #CONNECTION_BYTES} may arrive
- * before the acknowledgement, and afterwards each further stream adds at most its small window, up to {@link
- * #MAX_CONNECTION_BYTES} in total.
+ * read. This limits the number of unread bytes of a connection: up to {@link #CONNECTION_BYTES} may arrive before the
+ * acknowledgement. Afterwards, each further stream adds at most its small window, up to {@link #MAX_CONNECTION_BYTES}
+ * in total.
  *
  * <p>Confined to the event loop.
  */
 final class ReceiveWindows {
 
-    /** Initial flow-control window of a stream (docs/wire-protocol.md 3.1). */
+    /** The initial flow-control window of a stream (docs/wire-protocol.md 3.1). */
     static final int STREAM_BYTES = 1 << 20;
 
-    /** Initial flow-control window of a connection (docs/wire-protocol.md 3.1). */
+    /** The initial flow-control window of a connection (docs/wire-protocol.md 3.1). */
     static final int CONNECTION_BYTES = 8 << 20;
 
-    /** Maximum flow-control window of a connection. */
+    /** The maximum flow-control window of a connection. */
     static final int MAX_CONNECTION_BYTES = 64 << 20;
 
     private static final int SMALL_STREAM_BYTES = 64 << 10;
     private static final int MIN_STREAM_BYTES = 16 << 10;
 
-    /** If at least this number of bytes is unread, streams get flow-control windows of at most 64 KiB. */
+    /** The number of unread bytes from which on streams get flow-control windows of at most 64 KiB. */
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
 
-    /** If at least this number of bytes is unread, streams get flow-control windows of 16 KiB. */
+    /** The number of unread bytes from which on streams get flow-control windows of 16 KiB. */
     private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
-    /** If fewer bytes than this are unread, the flow-control windows of streams get their initial size again. */
+    /** The number of unread bytes below which the flow-control windows of streams get their initial size again. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
     /**
-     * The peer gets a WINDOW_UPDATE frame when the remaining flow-control window is at most this fraction of its size.
+     * The fraction of a flow-control window that may remain before the peer gets a WINDOW_UPDATE frame.
      */
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The fraction for an enlarged window. The peer gets a window update after a sixteenth of an enlarged window is
-     * consumed. Unread bytes occupy most of an enlarged window, so an update at half of its size would never be sent
-     * and all streams would stop.
+     * The same fraction for an enlarged window: the peer gets a WINDOW_UPDATE frame when a sixteenth of the window has
+     * been consumed. Unread bytes occupy most of an enlarged window, so an update at half of its size would never be
+     * sent and all streams would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 
@@ -81,8 +81,8 @@ final class ReceiveWindows {
     }
 
     /**
-     * Adjusts the windows to the current number of unread bytes. Called when this number has changed. Writes frames
-     * without flushing them.
+     * Adjusts the windows to the current number of unread bytes. Called when this number has changed. Writes frames but
+     * does not flush them.
      *
      * @param current the windows; null until many bytes are unread for the first time
      * @return the windows to use from now on
@@ -143,15 +143,15 @@ final class ReceiveWindows {
 
     /** Called when the peer has acknowledged settings and the codec has applied them. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
-        // the result is false if the peer has acknowledged older settings
+        // false if the peer has acknowledged older settings
         acknowledged = flow.initialWindowSize() == streamBytes;
         connection.forEachActiveStream(this::giveCredit);
         fit(context);
     }
 
     /**
-     * Sends a WINDOW_UPDATE frame for a stream if one is due. The window may have become smaller than the number of
-     * bytes that were consumed since the last update.
+     * Sends a WINDOW_UPDATE frame for a stream if it is due. It may be due because the window has become smaller than
+     * the number of bytes that were consumed since the last update.
      */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);

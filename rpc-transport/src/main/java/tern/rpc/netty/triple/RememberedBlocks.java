@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Caches decoded header blocks by their bytes, so that repeated blocks of a client are decoded only twice. Netty's
- * decoder decodes and validates a block when it arrives for the first and second time, and every block that is not
- * cached. The decoder is created for the first block, because its table occupies as much memory as the rest of an idle
+ * decoder decodes and validates a block at its first and second arrival, and decodes every block that is not cached.
+ * The decoder is created for the first block, because its table occupies as much memory as the rest of an idle
  * connection's codec.
  *
  * <p>The fields of a block depend on its bytes, on the decoder's settings and on the dynamic table (RFC 7541, 2.3.2).
@@ -35,8 +35,8 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private static final int MAX_BYTES = 128;
 
     /**
-     * Maximum number of fields in a cached block. Lookups in cached headers are linear, so there must not be many
-     * fields.
+     * The maximum number of fields in a cached block. Lookups in cached headers are linear, so a block with many fields
+     * would be slow.
      */
     private static final int MAX_FIELDS = 32;
 
@@ -56,7 +56,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private byte @Nullable [] seen;
 
     /**
-     * @param source creates the decoder; code that receives the decoded headers must not change them
+     * @param source creates the decoder; the decoded headers must not be changed
      * @param listBytes the maximum size of a block's fields, in bytes; the decoder has the same limit
      */
     RememberedBlocks(Supplier<Http2HeadersDecoder> source, int listBytes) {
@@ -103,14 +103,14 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return headers;
     }
 
-    /** The encoded size of the last header block, in bytes. */
+    /** Returns the encoded size of the last header block, in bytes. */
     int lastBytes() {
         return lastBytes;
     }
 
     /**
-     * Whether a block with this hash arrived recently. Compares only a part of the hash. A false positive is harmless:
-     * the block is cached at its first arrival.
+     * Returns whether a block with this hash arrived recently. Compares only a part of the hash. A false positive is
+     * harmless, because the block is then merely cached at its first arrival.
      */
     private boolean cameBefore(int hash) {
         byte[] hashes = seen;
@@ -172,7 +172,9 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return true;
     }
 
-    /** Whether the block may be cached. Netty's connection decoder changes headers that have a content length. */
+    /**
+     * Returns whether the block may be cached. Netty's connection decoder changes headers that have a content length.
+     */
     private static boolean isKept(Http2Headers headers) {
         return headers.size() <= MAX_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);
     }
@@ -208,8 +210,8 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     @Override
     public void maxHeaderListSize(long most, long goAway) throws Http2Exception {
         if (decoder == null && most == listBytes && goAway == Http2CodecUtil.calculateMaxHeaderListSizeGoAway(most)) {
-            // without a decoder, nothing needs to be done: the decoder will be created with this setting, which Netty
-            // repeats for each acknowledgement of the server's settings
+            // Without a decoder, nothing needs to be done, because the decoder is created with this setting later.
+            // Netty repeats the call at each acknowledgement of the server's settings.
             return;
         }
         known = null;

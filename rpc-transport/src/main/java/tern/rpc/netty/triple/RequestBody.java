@@ -15,16 +15,16 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.MessageStream.Receiver;
 
 /**
- * The body of a request. For a unary request, it holds the single message until the server takes it; for a stream, it
- * delivers the messages to their receiver. It reports the memory that messages occupy. Confined to the event loop,
- * except the single message, and the messages of a stream after their delivery.
+ * The body of a request. For a unary request, it stores the single message until the server takes it. For a stream, it
+ * delivers the messages to their receiver. It reports how much memory the messages occupy. Confined to the event loop,
+ * except for the single message and for delivered messages of a stream.
  */
 final class RequestBody {
 
     /** The call to which the body belongs. */
     interface Call {
 
-        /** The name of the called method as written in the path. */
+        /** Returns the name of the called method as written in the path. */
         String methodName();
 
         /** Called when the single message has arrived and the body is complete. */
@@ -39,11 +39,11 @@ final class RequestBody {
     }
 
     private enum Phase {
-        /** The request is being read. It was not yet passed to the server. */
+        /** The request is being read, and the call was not yet passed to the server. */
         ARRIVING,
         /** The call was passed to the server, which may request more messages. */
         SERVED,
-        /** The request was answered before it was passed to the server. The rest of the body is dropped. */
+        /** The call was answered before it was passed to the server. The rest of the body is dropped. */
         REFUSED,
         /** The call was passed to the server. The rest of the body is dropped. */
         CLOSED
@@ -58,7 +58,7 @@ final class RequestBody {
         DELIVERED
     }
 
-    /** The memory that an open request occupies in addition to the bytes of its body. */
+    /** The memory that an open request occupies in addition to the bytes of its body, in bytes. */
     private static final int CALL_BYTES = 1 << 10;
 
     private static final VarHandle SINGLE;
@@ -85,7 +85,7 @@ final class RequestBody {
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;
-    // true if the request was already open at the previous check; from then on its small parts are counted too
+    // true if the request was already open at the previous check; since then, its small parts are counted too
     private boolean lingers;
 
     RequestBody(HttpExchange exchange, BodyReader reader, Call call) {
@@ -100,12 +100,12 @@ final class RequestBody {
 
     // ---- states
 
-    /** Whether the call was passed to the server. */
+    /** Returns whether the call was passed to the server. */
     boolean isServed() {
         return phase == Phase.SERVED || phase == Phase.CLOSED;
     }
 
-    /** Whether the rest of the request is still read. */
+    /** Returns whether the rest of the request is still being read. */
     boolean isRead() {
         return phase == Phase.ARRIVING || phase == Phase.SERVED;
     }
@@ -163,7 +163,7 @@ final class RequestBody {
         account();
     }
 
-    /** The number of body bytes received so far. */
+    /** Returns the number of body bytes received so far. */
     long arrivedBytes() {
         return arrived;
     }
@@ -183,7 +183,7 @@ final class RequestBody {
         }
     }
 
-    /** The receiver of a stream; null until it is set. */
+    /** Returns the receiver of a stream; null until it is set. */
     @Nullable
     Receiver receiver() {
         return receiver;
@@ -234,7 +234,7 @@ final class RequestBody {
             throw refusal(" takes one message; the request has more");
         } else {
             compressed = frame.isCompressed();
-            // reading continues after the single message, so that a second message is detected and refused
+            // Reading continues after the single message, so that a second message is detected and refused.
             single = frame;
         }
     }
@@ -266,8 +266,8 @@ final class RequestBody {
     // ---- memory
 
     /**
-     * Reports to the connection how much memory the request occupies: separately for the incomplete message that is
-     * awaited, and for all other bytes.
+     * Reports the memory that the request occupies to the connection. The bytes of the incomplete message that the
+     * receiver waits for are reported separately from all other bytes.
      */
     private void account() {
         int bytes = !isRead() ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(reader.held());
@@ -280,7 +280,7 @@ final class RequestBody {
     }
 
     /**
-     * Returns the number of bytes that an open request occupies, without the single message if that message is counted
+     * Returns the number of bytes that an open request occupies. Omits the single message if that message is counted
      * elsewhere.
      */
     private int heldWhileOpen() {
@@ -293,7 +293,7 @@ final class RequestBody {
     }
 
     /**
-     * Copies the small parts of a request that stays open, because even a small part keeps a whole buffer allocated.
+     * Copies the small parts of a request that stays open, because even a small part keeps a large buffer allocated.
      * Called periodically.
      */
     void linger() {
@@ -318,7 +318,7 @@ final class RequestBody {
         return single == null ? null : (Frame) SINGLE.getAndSet(this, null);
     }
 
-    /** Whether the single message has arrived and {@link #takeSingle} has not returned it. */
+    /** Returns whether the single message has arrived and {@link #takeSingle} has not returned it. */
     boolean hasSingle() {
         return single != null;
     }
@@ -342,7 +342,7 @@ final class RequestBody {
         frame.payload().release();
     }
 
-    /** Returns the number of bytes to count for an undecoded message. */
+    /** Returns the number of bytes that are counted for an undecoded message. */
     static int counted(Frame frame) {
         return InboundAccount.counted(frame.payload().readableBytes());
     }
@@ -356,7 +356,7 @@ final class RequestBody {
         connection().kept(-counted);
     }
 
-    /** Whether the latest message was compressed. */
+    /** Returns whether the latest message was compressed. */
     boolean isCompressed() {
         return compressed;
     }

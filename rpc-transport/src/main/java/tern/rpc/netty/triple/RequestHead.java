@@ -11,7 +11,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
 /**
- * The headers of a method's requests. The part that all requests have in common is encoded once (docs/wire-protocol.md
+ * The headers of a method's requests. The part that is common to all requests is encoded once (docs/wire-protocol.md
  * 3.2). Thread-safe.
  */
 final class RequestHead {
@@ -25,10 +25,10 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** The fields of the latest request. Any thread may have made this request. */
+    /** The fields of the latest request of any thread. */
     private volatile @Nullable Timed lastTimed;
 
-    /** The fields of a request without call-specific metadata, with the timeout for which they are valid. */
+    /** The header fields of a request without call-specific metadata, and the timeout for which they are valid. */
     private static final class Timed {
 
         private final long nanos;

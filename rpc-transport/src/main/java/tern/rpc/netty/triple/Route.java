@@ -58,7 +58,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, service, name, MethodLookup.find(services, service, name));
     }
 
-    /** The service interface of a route for which no export exists. */
+    /** The service interface of routes that lead to no exported service. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);
@@ -67,7 +67,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     private static final ServiceDescriptor NOWHERE = ServiceDescriptor.of(Nowhere.class);
 
     /**
-     * Returns the route of a request whose service or method is unknown. The caller learns this only after the
+     * Returns the route of a request whose service or method is unknown. The caller receives the error only after the
      * authorization. The request is read like a unary call.
      *
      * @param path the path without a query
@@ -81,13 +81,15 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, NOWHERE, path.substring(Math.min(path.length(), slash + 1)), NOWHERE.methods());
     }
 
-    /** Returns the route of an unknown method. Group and version come from Triple's headers. */
+    /**
+     * Returns the route of a request whose service or method is unknown. Group and version come from Triple's headers.
+     */
     static Route nowhere(Http2Headers head) {
         return nowhere(
                 pathOf(head), GrpcHeaders.text(head, GrpcHeaders.GROUP), GrpcHeaders.text(head, GrpcHeaders.VERSION));
     }
 
-    /** Whether the route has an exported method. */
+    /** Returns whether the route has an exported method. */
     boolean leadsSomewhere() {
         return service != NOWHERE;
     }
@@ -101,7 +103,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     }
 
     /**
-     * The only method with the name in the path; null if the name is overloaded, in which case the request message
+     * Returns the only method with the name in the path; null if the name is overloaded. The request message then
      * selects the method.
      */
     @Nullable
@@ -130,7 +132,8 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     }
 
     /**
-     * Whether the client sends a stream of requests. The call is then passed to the server before the first message.
+     * Returns whether the client sends a stream of requests. The call is then passed to the server before the first
+     * message.
      */
     boolean clientStreams() {
         MethodDescriptor only = only();

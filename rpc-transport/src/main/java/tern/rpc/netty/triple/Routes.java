@@ -21,13 +21,14 @@ final class Routes<R> {
     private volatile @Nullable Known<R> known;
 
     /**
-     * @param finder finds a route for the headers of a request; its result must depend only on path, group and version
+     * @param finder finds the route for the headers of a request; its result must depend only on the path, the group
+     *     and the version
      */
     Routes(BiFunction<ServiceLookup, Http2Headers, R> finder) {
         this.finder = finder;
     }
 
-    /** Returns the route that the finder returns, possibly from the cache. */
+    /** Returns the route for a request, from the cache if possible and otherwise from the finder. */
     R of(ServiceLookup services, Http2Headers head) {
         if (!(head.path() instanceof AsciiString path)
                 || head.contains(GrpcHeaders.GROUP)

@@ -26,7 +26,7 @@ final class ServerSentEvent {
         out.write(END, 0, END.length);
     }
 
-    /** Returns the last event of a failed stream. Its event type distinguishes it from items. */
+    /** Returns the last event of a failed stream. The event type distinguishes this event from items. */
     static byte[] error(Status failure) {
         byte[] body = ErrorBody.of(failure, StatusTable.httpStatus(failure.code()));
         OutputBuffer out = new OutputBuffer();

@@ -4,13 +4,14 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Detects a stream that makes no progress although its peer and the socket would accept bytes. Only a bug in the server
- * can cause this: a lost signal between the code that writes the stream and the socket. Confined to the event loop.
+ * can cause such a stall: a lost signal between the socket and the code that writes the stream. Confined to the event
+ * loop.
  */
 final class StallWatch {
 
     /**
-     * A stream is stalled if it made no progress for this time. Garbage collections and short overloads of the machine
-     * are shorter.
+     * The time without progress after which a stream counts as stalled. Garbage collections and short overloads of the
+     * machine take less time.
      */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -23,8 +24,8 @@ final class StallWatch {
      * Checks whether the stream made progress. Called periodically.
      *
      * @param couldMove whether bytes wait to be sent, and the flow-control windows and the socket accept bytes
-     * @param leftSoFar the number of bytes of the stream that were sent so far
-     * @return true once, when the stream could have made progress for {@link #STALL_NANOS} but did not
+     * @param leftSoFar the number of bytes of the stream that were sent so far @return true if the stream could have
+     *     made progress for {@link #STALL_NANOS} but did not; returned only once
      */
     boolean isStalled(boolean couldMove, long leftSoFar, long now) {
         if (!couldMove || !watching || leftSoFar != left) {

@@ -36,7 +36,7 @@ final class StatusTable {
     private StatusTable() {}
 
     /**
-     * The result of a call whose stream was reset.
+     * The failure of a call whose stream was reset.
      *
      * @param executed whether the method may have run
      */

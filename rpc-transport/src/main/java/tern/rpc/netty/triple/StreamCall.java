@@ -32,14 +32,14 @@ final class StreamCall extends ClientCall {
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
     private final ClientStream.Receiver receiver;
-    /** A stream is ready for the next message while fewer bytes than this are unsent (docs/wire-protocol.md 3.10). */
+    /** The number of unsent bytes below which a stream is ready for its next message (docs/wire-protocol.md 3.10). */
     private static final long READY_BYTES = 32 << 10;
 
     // number of bytes that wait to be sent; accessed by any thread
     private final AtomicLong unsentBytes = new AtomicLong();
     // messages that wait until the stream is opened
     private final Queue<SendMessage> unsent = new ArrayDeque<>();
-    // messages found during the current pass over the connection's write queue
+    // the messages found during the current pass over the connection's write queue
     private final GatheredMessages gathered = new GatheredMessages();
     private @Nullable Http2ClientHandler handler;
     private @Nullable GrpcAnswer ending;
@@ -66,12 +66,12 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** The number of bytes that wait to be sent. Any thread may call this. */
+    /** Returns the number of bytes that wait to be sent. Any thread may call this. */
     long unsentBytes() {
         return unsentBytes.get();
     }
 
-    /** Whether fewer than {@link #READY_BYTES} wait to be sent. Any thread may call this. */
+    /** Returns whether fewer than {@link #READY_BYTES} wait to be sent. Any thread may call this. */
     boolean isReady() {
         return unsentBytes.get() < READY_BYTES;
     }
@@ -90,7 +90,7 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** The messages that the next flush writes. */
+    /** Returns the messages to be written by the next flush. */
     GatheredMessages gathered() {
         return gathered;
     }
@@ -212,16 +212,16 @@ final class StreamCall extends ClientCall {
 
         @Override
         public void discard() {
-            // the end of an answer holds no buffers
+            // the end of an answer has no buffer to release
         }
     }
 
     /**
      * A message to be sent on the stream, or the end of the stream's requests.
      *
-     * @param message the encoded message; null if there is only an end
+     * @param message the encoded message; null if only the end is sent
      * @param end whether the client sends nothing after this message
-     * @param bytes the number of bytes that are counted as unsent until {@link #gone}
+     * @param bytes the number of bytes that count as unsent until {@link #gone}
      */
     record SendMessage(byte @Nullable [] message, boolean end, int bytes) {}
 }

@@ -3,18 +3,18 @@ package tern.rpc.netty.triple;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end states of the streams that a client opened most recently. They show whether a frame on an ended stream is
- * merely late or is forbidden (RFC 9113, 5.1). Most clients open streams in order and end them normally, so memory is
- * allocated only for pages that contain a reset or skipped stream. Confined to the event loop.
+ * The end states of the streams that a client opened most recently. The end state of a stream shows whether a frame on
+ * it is merely late or is forbidden (RFC 9113, 5.1). Most clients open streams in order and end them normally, so
+ * memory is allocated only for pages with at least one reset or skipped stream. Confined to the event loop.
  */
 final class StreamHistory {
 
-    /** Minimum number of streams whose end states are known. The ids of successive streams differ by two. */
+    /** The minimum number of streams whose end states are known. The ids of successive streams differ by two. */
     static final int STREAMS = 4_096;
 
     private static final int PAGE_BITS = 8;
     private static final int PAGE_STREAMS = 1 << PAGE_BITS;
-    // the number of pages is one greater, because the newest page is usually not full
+    // one page is added, because the newest page is usually not full
     private static final int PAGES = STREAMS / PAGE_STREAMS + 1;
 
     private static final int STATE_BITS = 2;
@@ -28,8 +28,8 @@ final class StreamHistory {
 
     // a ring buffer of pages; a null page means that all of its streams have the state OPENED
     private byte @Nullable [] @Nullable [] pages;
-    private int oldest = -1; // index of the first stream that the client opened
-    private int newest = -1; // index of the stream that the client opened last
+    private int oldest = -1; // the index of the first stream that the client opened
+    private int newest = -1; // the index of the stream that the client opened last
 
     void opened(int streamId) {
         int index = index(streamId);
@@ -42,8 +42,7 @@ final class StreamHistory {
     }
 
     /**
-     * Removes the oldest pages when the ring buffer needs their slots, and records the stream ids that the client
-     * skipped.
+     * Records the stream ids that the client skipped. Removes the oldest pages if the ring buffer needs their slots.
      */
     private void passOver(int from, int to) {
         byte[][] kept = pages;
@@ -58,12 +57,12 @@ final class StreamHistory {
         }
     }
 
-    /** Called when the client has reset the stream. */
+    /** Records that the client has reset the stream. */
     void reset(int streamId) {
         setIfOpened(streamId, RESET);
     }
 
-    /** Called when the server has reset the stream. Frames from the client may still arrive on the stream. */
+    /** Records that the server has reset the stream. Frames from the client may still arrive on the stream. */
     void resetByUs(int streamId) {
         setIfOpened(streamId, RESET_BY_US);
     }
@@ -91,17 +90,20 @@ final class StreamHistory {
         page[at] = (byte) ((page[at] & ~(STATE_MASK << shiftOf(index))) | (state << shiftOf(index)));
     }
 
-    /** Whether the server has reset the stream. The client may then have sent frames before it received the reset. */
+    /**
+     * Returns whether the server has reset the stream. The client may then have sent frames before it received the
+     * reset.
+     */
     boolean wasResetByUs(int streamId) {
         return is(RESET_BY_US, streamId);
     }
 
-    /** Whether the client skipped the stream id. The stream is therefore closed without ever having been open. */
+    /** Returns whether the client skipped the stream id. Such a stream is closed although it was never open. */
     boolean wasNeverOpened(int streamId) {
         return is(NEVER_OPENED, streamId);
     }
 
-    /** Whether both sides ended the stream without a reset. */
+    /** Returns whether both sides ended the stream without a reset. */
     boolean endedInOrder(int streamId) {
         return is(OPENED, streamId);
     }

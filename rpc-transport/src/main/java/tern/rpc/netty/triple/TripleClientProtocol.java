@@ -22,15 +22,15 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
-/** The client of Triple over HTTP/2. Every gRPC server can serve it. Thread-safe. */
+/** The client of Triple over HTTP/2. It can call every gRPC server. Thread-safe. */
 public final class TripleClientProtocol implements ClientProtocol {
 
-    /** The name of the protocol as the scheme of an address: {@code tri://host:port}. */
+    /** The protocol name, which is also the scheme in an address: {@code tri://host:port}. */
     public static final String NAME = "tri";
 
     /**
-     * If a server does not answer a ping within this time, the connection is closed. The value is the default
-     * keep-alive timeout in gRPC.
+     * The time after which the connection is closed if the server has not answered a ping. The value is the default
+     * keep-alive timeout of gRPC.
      */
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
 

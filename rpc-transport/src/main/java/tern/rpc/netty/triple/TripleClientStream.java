@@ -22,7 +22,7 @@ import tern.rpc.transport.PendingCall;
  */
 final class TripleClientStream implements ClientStream {
 
-    /** Maximum number of unsent bytes. A sender that waits until the stream is ready never reaches it. */
+    /** The maximum number of unsent bytes. A sender that waits until the stream is ready never reaches this limit. */
     static final long MAX_BYTES = 1 << 20;
 
     /**
@@ -33,7 +33,7 @@ final class TripleClientStream implements ClientStream {
     private final StreamCall call;
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
-    private volatile boolean plain; // set by the sender; true if messages are sent uncompressed
+    private volatile boolean plain; // true if messages are sent uncompressed; set by the sender
 
     TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {
         this.call = call;
@@ -161,7 +161,7 @@ final class TripleClientStream implements ClientStream {
 
         @Override
         protected void dropped(Channel closed) {
-            // the answer may be complete, with messages that were not yet requested
+            // the answer may be complete although some of its messages were not yet requested
             Http2ClientHandler.of(closed).ask(call, messages);
         }
     }

@@ -38,7 +38,10 @@ public final class TripleCodecs {
 
     private final CoderPool coders;
     private final PayloadCodecs payloads;
-    /** The default of {@code rpc.limits.max-unpacked-ratio}, the maximum ratio of decompressed to compressed bytes. */
+    /**
+     * The default value of {@code rpc.limits.max-unpacked-ratio}, which is the maximum ratio of decompressed to
+     * compressed bytes.
+     */
     public static final int UNPACKED_RATIO = 100;
 
     private final Gzip gzip;
@@ -78,7 +81,7 @@ public final class TripleCodecs {
         }
     }
 
-    /** Prepares a service for a client that does not send JSON. */
+    /** Prepares the codecs of a service for a client that does not send JSON. */
     void prepareReference(ServiceDescriptor service) {
         coders.serializer().prepare(service);
         service.methods().forEach(payloads::of);
@@ -88,7 +91,7 @@ public final class TripleCodecs {
         return payloads;
     }
 
-    /** The number of stack frames to send with an exception. */
+    /** Returns the number of stack frames to send with an exception. */
     int exceptionFrames() {
         return exceptionFrames;
     }
@@ -119,7 +122,7 @@ public final class TripleCodecs {
     }
 
     /**
-     * Whether the method can be called with JSON messages or, if {@code asJson} is false, with protobuf or raw
+     * Returns whether the method can be called with JSON messages or, if {@code asJson} is false, with protobuf or raw
      * messages.
      */
     boolean serves(MethodDescriptor method, boolean asJson) {

@@ -13,16 +13,16 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Converts metadata to HTTP headers or trailers, and back (docs/wire-protocol.md 3.3). Text is unchanged; bytes are
- * sent as base64 under a name with the suffix {@code -bin}. HTTP names are in lower case, so a separate header contains
- * the original spelling.
+ * Converts metadata to HTTP headers or trailers, and back (docs/wire-protocol.md 3.3). Text is sent unchanged. Bytes
+ * are sent as base64 under a name with the suffix {@code -bin}. HTTP header names are in lower case, so a separate
+ * header contains the original spelling.
  */
 final class TripleMetadata {
 
     private static final String BINARY = "-bin";
 
     /**
-     * The header that contains the name of the calling application. In the metadata, this value has the same name as on
+     * The header that contains the name of the calling application. In the metadata, this entry has the same name as in
      * the dubbo protocol.
      */
     private static final String CONSUMER = "tri-consumer-appname";
@@ -31,7 +31,9 @@ final class TripleMetadata {
     private static final int MAX_ENTRIES = 128;
     private static final int MAX_BYTES = 64 << 10;
 
-    /** Headers of HTTP, gRPC and Triple. They are never sent from metadata and never received as metadata. */
+    /**
+     * The headers that HTTP, gRPC and Triple reserve. They are never sent from metadata and never received as metadata.
+     */
     private static final Set<String> NOT_METADATA = Set.of(
             "te",
             "content-type",
@@ -66,7 +68,7 @@ final class TripleMetadata {
             "tern-executed",
             HeaderCase.NAME);
 
-    /** Names of frequent headers that never contain metadata. */
+    /** The names of frequent headers that never contain metadata. */
     private static final Set<AsciiString> OF_ANSWERS = Set.of(
             GrpcHeaders.STATUS, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.TIMEOUT, AsciiString.cached("content-length"));
 
@@ -124,7 +126,7 @@ final class TripleMetadata {
         for (String one : value.split(",")) {
             byte[] decoded = decoded(one.trim());
             if (decoded == null) {
-                // the value is not base64, so the entry is a string whose name happens to end in -bin
+                // the value is not valid base64, so the entry is a string whose name happens to end in -bin
                 metadata.add(name, value);
                 return;
             }

@@ -9,8 +9,8 @@ import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
 
 /**
- * Netty's frame reader, which additionally records the type of the latest frame. Netty's exceptions mention the type
- * only in their text. Confined to the event loop.
+ * Extends Netty's frame reader to record the type of the latest frame, because Netty's exceptions mention the type only
+ * in their text. Confined to the event loop.
  */
 final class TypedFrameReader extends DefaultHttp2FrameReader {
 
@@ -21,23 +21,25 @@ final class TypedFrameReader extends DefaultHttp2FrameReader {
 
     private byte type = -1;
     private int payloadBytes;
-    private boolean headRead; // true while a frame header was read but its payload is incomplete
+    private boolean headRead; // true if the header of a frame was read but its payload is incomplete
 
     TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {
         super(headers, maxContinuations);
     }
 
-    /** Whether the latest frame is a WINDOW_UPDATE. */
+    /** Returns whether the latest frame is a WINDOW_UPDATE. */
     boolean readsWindowUpdate() {
         return type == Http2FrameTypes.WINDOW_UPDATE;
     }
 
-    /** Whether the latest frame is part of a header block. */
+    /** Returns whether the latest frame is part of a header block. */
     boolean readsHeaders() {
         return type == Http2FrameTypes.HEADERS || type == Http2FrameTypes.CONTINUATION;
     }
 
-    /** Passes the frames to Netty one at a time, so that an exception belongs to the frame whose type was recorded. */
+    /**
+     * Passes frames to Netty one at a time, so that an exception always belongs to the frame whose type was recorded.
+     */
     @Override
     public void readFrame(ChannelHandlerContext context, ByteBuf input, Http2FrameListener listener)
             throws Http2Exception {

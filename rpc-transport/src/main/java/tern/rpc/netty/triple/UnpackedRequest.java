@@ -6,8 +6,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Counts the decompressed bytes of one request in the server's memory for requests. Bytes are counted before they are
- * decompressed. The first 64 KiB are not counted. Only one thread at a time uses an instance.
+ * Counts the decompressed bytes of one request in the server's memory budget for requests. Bytes are counted before
+ * they are produced. The first 64 KiB are not counted. Only one thread at a time uses an instance.
  */
 final class UnpackedRequest {
 
@@ -23,7 +23,7 @@ final class UnpackedRequest {
     /**
      * Called before the decompressed message grows to the given size. Counts the additional bytes.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if there is no memory for the message
+     * @throws RpcException RESOURCE_EXHAUSTED if the memory budget does not permit the message
      */
     void reaches(int bytes) {
         while (bytes > counted + STEP_BYTES) {

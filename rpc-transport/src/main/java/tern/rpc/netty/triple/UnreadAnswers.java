@@ -3,20 +3,20 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts the answers on one HTTP/2 connection that the client has not read. A client that keeps its flow-control window
- * at zero makes them accumulate (docs/limits.md). Confined to the event loop.
+ * Counts the answers on one HTTP/2 connection that the client has not read. If a client keeps its flow-control window
+ * at zero, its answers accumulate (docs/limits.md). Confined to the event loop.
  */
 final class UnreadAnswers {
 
-    /** While more than this number of bytes is unread, new calls are refused. */
+    /** The number of unread bytes above which new calls are refused. */
     static final long MAX_BYTES = 64 << 20;
 
-    /** Up to this number of bytes may stay unread for any time, because streams may have slow readers. */
+    /** The number of bytes that may stay unread for any time, because the reader of a stream may be slow. */
     static final long STALL_BYTES = 8 << 20;
 
     /**
-     * If more than {@link #STALL_BYTES} are unread and the client neither accepts bytes nor opens its flow-control
-     * window for this time, its connection is closed.
+     * The time after which the connection is closed if more than {@link #STALL_BYTES} are unread and the client neither
+     * accepts bytes nor opens its flow-control window.
      */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(60);
 
@@ -48,7 +48,7 @@ final class UnreadAnswers {
         return bytes > MAX_BYTES;
     }
 
-    /** Whether so many bytes are unread that the connection must be checked periodically. */
+    /** Returns whether so many bytes are unread that the connection must be checked periodically. */
     boolean mayStall() {
         return bytes > STALL_BYTES;
     }

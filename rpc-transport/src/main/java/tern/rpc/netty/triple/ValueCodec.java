@@ -8,8 +8,8 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Java values as {@code google.protobuf.Value}, converted through JSON, for callers that know the method only from
- * server reflection. Used only by servers.
+ * Encodes Java values as {@code google.protobuf.Value} by way of JSON. Servers use this codec for callers that know the
+ * method only from server reflection.
  *
  * @param limits the server settings, whose message limits apply to the JSON text
  */

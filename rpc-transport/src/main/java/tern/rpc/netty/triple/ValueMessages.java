@@ -19,7 +19,10 @@ final class ValueMessages {
     static final int STRUCT = 5;
     static final int LIST = 6;
 
-    /** The number of the only field of a ListValue, which contains Values, and of a Struct, which contains entries. */
+    /**
+     * The number of the only field in a ListValue and in a Struct. In a ListValue, this field contains Values; in a
+     * Struct, it contains entries.
+     */
     static final int ELEMENT = 1;
 
     // The field numbers of a Struct entry.
@@ -37,14 +40,15 @@ final class ValueMessages {
         ProtoReader.BYTES
     };
 
-    /** Maximum nesting depth. It is the same for all JSON (docs/limits.md). */
+    /** The maximum nesting depth, which is the same as for all JSON (docs/limits.md). */
     static final int MAX_DEPTH = 64;
 
     private ValueMessages() {}
 
     /**
-     * Whether a request is a Value or a ListValue. If not, it is Triple's wrapper. The wrapper also begins with field
-     * 1, which contains the name of a serialization. The first letter of that name never equals a tag of a Value.
+     * Returns whether a request is a Value or a ListValue. Any other request is Triple's wrapper message. The wrapper
+     * message also begins with field 1, which contains the name of a serialization. The first letter of that name never
+     * equals a tag of a Value.
      *
      * @param parameters the number of the method's parameters
      */
@@ -59,8 +63,8 @@ final class ValueMessages {
     }
 
     /**
-     * Whether the length at this position can be the length of a Value: the length is 0, or the tag of a Value field
-     * follows it.
+     * Returns whether the length at this position can be the length of a Value: the length is 0, or the tag of a Value
+     * field follows it.
      */
     private static boolean isElement(byte[] bytes, int from, int end) {
         int at = from;
@@ -74,7 +78,7 @@ final class ValueMessages {
         return first > 0 && isKind(first >> 3, first & 7);
     }
 
-    /** Whether a Value has a field with this number and wire type. */
+    /** Returns whether a Value has a field with this number and wire type. */
     static boolean isKind(int field, int form) {
         return field > 0 && field < FORMS.length && FORMS[field] == form;
     }

@@ -5,18 +5,20 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
-/** A body that consists of one message, which is complete when the body ends. Confined to the event loop. */
+/**
+ * Reads a body that consists of one message. The message is complete when the body ends. Confined to the event loop.
+ */
 final class WholeBody implements BodyReader {
 
     private final int limit;
     private final boolean compressed;
     private @Nullable ByteBuf whole;
-    private boolean joined; // true if the buffer is a copy to which more bytes can be appended
+    private boolean joined; // true if the buffer is a copy, so that more bytes can be appended to it
     private boolean handedOut;
 
     /**
      * @param limit the maximum size of the message before decompression
-     * @param compressed whether the message is compressed; an empty message never is
+     * @param compressed whether the message is compressed; an empty message is never compressed
      */
     WholeBody(int limit, boolean compressed) {
         this.limit = limit;
@@ -40,7 +42,7 @@ final class WholeBody implements BodyReader {
             whole = target;
         }
         if (target.readableBytes() <= limit) {
-            // the message exceeds the limit and is refused at its end, so further bytes are dropped
+            // the message exceeds the limit and will be refused when it ends, so further bytes are dropped
             target.writeBytes(bytes);
         }
         bytes.release();

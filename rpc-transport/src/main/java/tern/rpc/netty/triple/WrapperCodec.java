@@ -24,13 +24,12 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.WrongArguments;
 
 /**
- * Java values in the protobuf messages {@code TripleRequestWrapper} and {@code TripleResponseWrapper}
- * (docs/wire-protocol.md 3.4). Each value is a separate hessian stream. There is one instance for each method.
- * Thread-safe.
+ * Encodes Java values in the protobuf messages {@code TripleRequestWrapper} and {@code TripleResponseWrapper}
+ * (docs/wire-protocol.md 3.4). Each value is a separate hessian stream. Each method has its own instance. Thread-safe.
  */
 final class WrapperCodec implements PayloadCodec {
 
-    /** The format name for hessian2 in Dubbo's Triple requests. */
+    /** The name of the hessian2 format in Dubbo's Triple requests. */
     static final String HESSIAN4 = "hessian4";
 
     static final String HESSIAN2 = "hessian2";
@@ -49,7 +48,10 @@ final class WrapperCodec implements PayloadCodec {
     private static final int RESPONSE_DATA = 2;
     private static final int RESPONSE_TYPE = 3;
 
-    /** The exception that a Dubbo provider sends after the deadline of a call (docs/wire-protocol.md 3.7). */
+    /**
+     * The class name of the exception that a Dubbo provider sends after the deadline of a call (docs/wire-protocol.md
+     * 3.7).
+     */
     private static final String TIMEOUT_CLASS = "org.apache.dubbo.remoting.http12.exception.HttpRequestTimeout";
 
     private final CoderPool coders;
@@ -91,7 +93,7 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     /**
-     * Returns the argument types as they are sent: the declared types, without the type that represents a stream of
+     * Returns the argument types to be sent. They are the declared types without the type that represents a stream of
      * requests.
      */
     static List<String> argumentTypes(MethodDescriptor method) {
@@ -202,7 +204,7 @@ final class WrapperCodec implements PayloadCodec {
                 reader -> method.result().raw() == void.class ? null : reader.readObject(method.result()));
     }
 
-    /** Decodes the exception in an answer. Converts Dubbo's exception for a passed deadline to Tern's. */
+    /** Decodes the exception in an answer. Converts Dubbo's exception for an exceeded deadline to Tern's exception. */
     Throwable readException(byte[] bytes, int offset, int length) {
         Throwable read = (Throwable) Objects.requireNonNull(read(bytes, offset, length, ObjectReader::readThrowable));
         if (read instanceof RpcException foreign
@@ -244,7 +246,7 @@ final class WrapperCodec implements PayloadCodec {
         return value;
     }
 
-    /** Returns the string in the reader's current field. Returns shared constants for the two usual strings. */
+    /** Returns the string in the reader's current field, as a shared constant if it is one of the two usual strings. */
     static String serializeType(ProtoReader fields) {
         return fields.textOf(USUAL_TYPES);
     }
@@ -255,7 +257,7 @@ final class WrapperCodec implements PayloadCodec {
         }
     }
 
-    /** Whether the format name means hessian, which has two format names. */
+    /** Returns whether the format name is one of the two names for hessian. */
     static boolean isHessian(String serializeType) {
         return serializeType.equals(HESSIAN4) || serializeType.equals(HESSIAN2);
     }

@@ -32,9 +32,9 @@ final class WrapperRequest {
 
     private final byte[] bytes;
     private final String serializeType;
-    private final int[] ranges; // offset and length of each argument
+    private final int[] ranges; // the offset and the length of each argument
     private final int arguments;
-    private final int offset; // index in the array at which the message starts
+    private final int offset; // the index at which the message starts in the array
     private final int length;
 
     private WrapperRequest(byte[] bytes, String serializeType, int[] ranges, int arguments, int offset, int length) {
@@ -92,12 +92,15 @@ final class WrapperRequest {
         }
     }
 
-    /** The format name in the request, {@code hessian4} or {@code hessian2}. The answer must contain the same name. */
+    /**
+     * Returns the format name in the request, {@code hessian4} or {@code hessian2}. The answer must contain the same
+     * name.
+     */
     String serializeType() {
         return serializeType;
     }
 
-    /** The number of arguments. */
+    /** Returns the number of arguments. */
     int arguments() {
         return arguments;
     }
@@ -108,7 +111,7 @@ final class WrapperRequest {
     }
 
     /**
-     * Selects the called method by the argument types. If there is only one candidate, ignores the types.
+     * Selects the called method by its argument types. Ignores the types if there is only one candidate.
      *
      * @param overloads the candidates, at least one
      * @throws RpcException UNIMPLEMENTED if no candidate has these argument types

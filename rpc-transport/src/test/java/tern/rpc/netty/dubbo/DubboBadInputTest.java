@@ -45,8 +45,8 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 
 /**
- * Tests bytes that no correct peer sends. In every case, a second connection with correct requests must work before and
- * afterwards.
+ * Tests bytes that a correct peer never sends. In every case, a second connection with correct requests must work
+ * before and afterwards.
  */
 @Timeout(120)
 class DubboBadInputTest {

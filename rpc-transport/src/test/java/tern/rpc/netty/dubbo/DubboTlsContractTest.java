@@ -19,7 +19,7 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 import tern.rpc.transport.TransportContractTest;
 
-/** Runs the transport contract with TLS, where both sides have a certificate. */
+/** Runs the transport contract over TLS. Both sides have a certificate. */
 class DubboTlsContractTest extends TransportContractTest {
 
     private static final EventLoops LOOPS = EventLoops.start(2);

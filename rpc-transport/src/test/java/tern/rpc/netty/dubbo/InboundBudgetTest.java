@@ -30,7 +30,7 @@ class InboundBudgetTest {
     private static final int MESSAGE = 512 << 10;
     private static final int BUDGET = 1 << 20;
 
-    /** Before the budget is checked, one read of a connection may exceed it by this number of bytes. */
+    /** The number of bytes by which one read of a connection may exceed the budget before the budget is checked. */
     private static final int ONE_READ = 64 << 10;
 
     private static final RawFrame GOOD = Fixtures.frame("dubbo/echo.request.bin");

@@ -42,7 +42,8 @@ class OverloadFiguresTest {
 
     private static final long BURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /**
-     * The time that a server with 200 threads is given to find out that only a tenth of them can work at the same time.
+     * The time in which a server with 200 threads must detect that only a tenth of its threads can work at the same
+     * time.
      */
     private static final int SETTLING_SECONDS = 10;
 

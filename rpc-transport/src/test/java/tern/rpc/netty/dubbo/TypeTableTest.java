@@ -75,9 +75,9 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figure R30 of docs/figures/promises.md: checks which kinds of types arrive unchanged as argument and as result,
- * between two Tern peers, and between Tern and a real Apache Dubbo in both directions. The table of results is part of
- * docs/types.md. {@code -Dregenerate=true} rewrites it.
+ * Checks figure R30 of docs/figures/promises.md: the kinds of types that arrive unchanged as arguments and as results.
+ * The calls run between two Tern peers, and between Tern and a real Apache Dubbo in both directions. The table of
+ * results is part of docs/types.md. {@code -Dregenerate=true} rewrites it.
  */
 @Timeout(300)
 class TypeTableTest {
@@ -87,7 +87,7 @@ class TypeTableTest {
 
     private static final String ALLOW_LIST = "needs Dubbo's own allow-list";
 
-    /** The types that Dubbo's decoder changes, whatever its allow-list contains. */
+    /** The types that Dubbo's decoder changes, regardless of its allow-list. */
     private static final Map<String, String> MISREAD = Map.of(
             "byLevel", "it reads a `HashMap`",
             "deque", "it reads an `ArrayList`",

@@ -33,8 +33,8 @@ class UnreadDubboAnswersTest {
     private static final int CALLS = 20;
 
     /**
-     * Above this number of unread bytes, a quarter of {@code max-unsent-answers}, the server closes connections of
-     * clients that do not read.
+     * The number of unread bytes above which the server closes connections of clients that do not read. It is a quarter
+     * of {@code max-unsent-answers}.
      */
     private static final long MAX_BYTES = 8 << 20;
 

@@ -83,7 +83,7 @@ public final class Freezer implements AutoCloseable {
                 out.write(bytes, 0, read);
             }
         } catch (IOException closed) {
-            // one of the two peers has closed its socket, so the relay ends
+            // one of the two peers has closed its socket, so forwarding ends
         }
     }
 

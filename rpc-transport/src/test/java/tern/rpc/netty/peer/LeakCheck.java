@@ -60,7 +60,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         return leaks;
     }
 
-    /** Runs the garbage collector until references to unreachable objects are certain to be enqueued. */
+    /** Runs the garbage collector until all references to unreachable objects have been enqueued. */
     private static void collectGarbage() {
         ReferenceQueue<Object> queue = new ReferenceQueue<>();
         WeakReference<Object> sentinel = new WeakReference<>(new Object(), queue);

@@ -34,7 +34,7 @@ public record LiveObjects(Map<String, Count> byClass) {
      * which is about as large as the result.
      */
     public static LiveObjects count() {
-        LiveObjects counted = parse(); // objects that were waiting for a cleaner are gone by the second count
+        LiveObjects counted = parse(); // the second count no longer contains objects that were waiting for a cleaner
         try {
             return parse();
         } finally {

@@ -86,7 +86,7 @@ public final class RawServer implements AutoCloseable {
         return count.get();
     }
 
-    /** Answers each request on every accepted socket, on a separate thread, until the server is closed. */
+    /** Answers every request on every accepted socket until the server is closed. Runs on a separate thread. */
     public void serve(Answering answering) {
         Thread acceptor = new Thread(() -> {
             while (!listening.isClosed() || !accepted.isEmpty()) {

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Fails a test class that leaves resources in use. For each watched server, the resources are calls in flight, permits
- * of the limiter, bytes in budgets or queues, and connections. Tern's threads are checked too. Timers and scheduled
+ * Fails a test class that leaves resources in use. The resources of each watched server are its calls in flight,
+ * limiter permits, bytes in budgets or queues, and connections. Tern's threads are checked too. Timers and scheduled
  * tasks need no check, because they end with these threads. The check is registered for every test class of this module
  * and applies if the class has a watched server. {@link LeakCheck} checks buffers.
  */

@@ -45,8 +45,8 @@ final class Feed {
     // ---- called by callers
 
     /**
-     * Sets the action with which this object cancels the call while requests are being sent. Must be called before the
-     * first request is sent.
+     * Sets the action that cancels the call while requests are being sent. Must be called before the first request is
+     * sent.
      */
     void cancelledBy(Runnable action) {
         cancel = action;
@@ -177,7 +177,7 @@ final class Feed {
         if (failure instanceof StatusException grpc) {
             return StatusCode.valueOf(grpc.getStatus().getCode().name());
         }
-        return StatusCode.CANCELLED; // this exception reports a cancellation, which the plan contains
+        return StatusCode.CANCELLED; // this exception reports a cancellation that is part of the plan
     }
 
     // ---- checks of the test

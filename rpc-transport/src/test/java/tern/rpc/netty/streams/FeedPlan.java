@@ -75,7 +75,7 @@ record FeedPlan(
         return new FeedPlan(way, id, messages, bytes, failAt, reading, cancelAt, time);
     }
 
-    /** Returns the length of the string in a message. The lengths vary by up to a half. */
+    /** Returns the length of the string in a message. The lengths vary by up to 50 %. */
     int sizeOf(int index) {
         return Math.max(1, bytes - index * 31 % (bytes / 2 + 1));
     }

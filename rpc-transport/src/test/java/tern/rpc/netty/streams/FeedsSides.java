@@ -34,7 +34,7 @@ final class FeedsSides implements AutoCloseable {
 
     static final int MAX_STREAMS = 2_048;
 
-    /** The number of worker threads, which must suffice for all services that block in {@code onNext}. */
+    /** The number of worker threads. It must be sufficient for all services that block in {@code onNext}. */
     private static final int THREADS = 400;
 
     private static final long MAX_SECONDS = property("patience", 60);

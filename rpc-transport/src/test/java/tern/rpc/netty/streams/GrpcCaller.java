@@ -26,8 +26,8 @@ final class GrpcCaller implements FeedCaller {
     private final ManagedChannel channel;
 
     /**
-     * @param window the initial flow-control window of streams and of the connection, in bytes; for the connection at
-     *     least 65,535
+     * @param window the initial flow-control window of streams and of the connection, in bytes; the window of the
+     *     connection is at least 65,535
      */
     GrpcCaller(int port, GrpcMethods methods, int window) {
         this.methods = methods;

@@ -25,8 +25,8 @@ final class GrpcFeeds implements AutoCloseable {
     private final Server server;
 
     /**
-     * @param window the initial flow-control window of streams and of connections, in bytes; for connections at least
-     *     65,535
+     * @param window the initial flow-control window of streams and of connections, in bytes; the window of a connection
+     *     is at least 65,535
      */
     GrpcFeeds(int window) {
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Feeds.class.getName());

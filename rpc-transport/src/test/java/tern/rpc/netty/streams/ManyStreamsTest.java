@@ -160,7 +160,7 @@ class ManyStreamsTest {
     }
 
     private static void runBesideUnread(Wire wire, int unread, int messages, int bytes) throws Exception {
-        // Generated methods with odd ids do not check isReady. The server ends their streams if the client reads
+        // The generated methods for odd ids do not check isReady, so the server ends their streams if the client reads
         // slowly.
         int step = wire == Wire.GENERATED_SERVICE ? 2 : 1;
         try (FeedCaller caller = wire.connect()) {
@@ -205,8 +205,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * A kind of client. The test chooses the size of the client's flow-control window, or of the window of a server
-     * that the client calls.
+     * A kind of client. The test chooses the size of the flow-control window of the client, or of the server that it
+     * calls.
      */
     private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
 

@@ -159,8 +159,8 @@ final class TernCaller implements FeedCaller {
             }
             requests.onCompleted();
         } catch (RpcException | IllegalStateException e) {
-            // the call has ended; the receiver of the answers is notified of the reason, so the exception is ignored
-            // here
+            // the call has ended, and the receiver of the answers is notified of the reason, so the exception is
+            // ignored here
         }
     }
 

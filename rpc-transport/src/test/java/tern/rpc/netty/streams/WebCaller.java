@@ -183,7 +183,7 @@ final class WebCaller implements FeedCaller {
                 .writeBytes(message);
     }
 
-    /** Sends the next request of the stream. When it was written, sends the following request, and so on. */
+    /** Sends the next request of the stream. When this request was written, sends the following one, and so on. */
     private static void sendNext(Feed feed, Http2StreamChannel stream) {
         if (!feed.hasMore()) {
             stream.writeAndFlush(new DefaultHttp2DataFrame(true));

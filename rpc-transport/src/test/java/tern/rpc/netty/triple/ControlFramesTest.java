@@ -128,7 +128,7 @@ class ControlFramesTest {
                             true,
                             0,
                             StringValue.of(String.valueOf(LARGE / 5)).toByteArray());
-                    // 65,535 bytes are all that the initial flow-control windows permit
+                    // the initial flow-control windows permit only 65,535 bytes
                     wire.readUntil(() -> wire.begun(1).data.size() == 65_535);
                     for (int i = 0; i < 3_000; i++) {
                         // this frame enlarges only the stream's flow-control window, so the server can still send no

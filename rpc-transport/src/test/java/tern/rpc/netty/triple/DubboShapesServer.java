@@ -11,7 +11,7 @@ import org.apache.dubbo.rpc.protocol.tri.ServerStreamObserver;
 /** Implements {@link DubboShapes} in the same way as {@link ShapesServer} implements {@link Shapes}. */
 final class DubboShapesServer implements DubboShapes {
 
-    /** The arguments of the endless streams that were cancelled. */
+    /** The arguments of the endless streams that callers have cancelled. */
     final BlockingQueue<String> cancelled = new LinkedBlockingQueue<>();
 
     @Override

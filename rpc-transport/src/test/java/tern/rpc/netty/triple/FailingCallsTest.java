@@ -173,8 +173,8 @@ class FailingCallsTest {
         }
 
         /**
-         * Returns whether, according to the caller's failure, the method was executed; null if the call succeeds
-         * although this step fails.
+         * Returns whether the caller's failure says that the method was executed; null if the call succeeds although
+         * this step fails.
          */
         @Nullable
         Executed failsAs() {
@@ -404,7 +404,7 @@ class FailingCallsTest {
         };
     }
 
-    @SuppressWarnings("NullAway") // simulates a filter that ignores the nullness contract
+    @SuppressWarnings("NullAway") // this filter intentionally violates the nullness contract
     private static ClientFilter clientFilter() {
         return (call, next) -> {
             Planted.at(Step.CLIENT_FILTER_BEFORE);

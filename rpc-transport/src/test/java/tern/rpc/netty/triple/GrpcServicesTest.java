@@ -444,7 +444,7 @@ class GrpcServicesTest {
     }
 
     /**
-     * Waits until a method has learned in both ways that its caller has cancelled: through a handler and through the
+     * Waits until a method was notified of its caller's cancellation in both ways: through a handler and through the
      * context.
      */
     private static final class Cancelled {

@@ -163,7 +163,7 @@ class Http1ServerTest {
         }
     }
 
-    /** The socket buffers have room for a few of the answers, but not for 200. */
+    /** The socket buffers have room for only a few of the 200 answers. */
     @Test
     void peerThatDoesNotReadItsAnswersHasNoMoreMade() {
         int requests = 200;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.triple.Http2Script.Frame;
 
 /**
- * A model of the reactions that RFC 9113 allows a server after each frame from a client. {@link #sent} records the
+ * Models the reactions that RFC 9113 permits a server after each frame from a client. {@link #sent} records the
  * frames of the client, {@link #came} records the frames of the server, and {@link #settled} checks that no reaction is
  * missing. Each method throws an AssertionError if a reaction is not allowed.
  */
@@ -54,7 +54,7 @@ final class Http2Model {
         BROKEN
     }
 
-    /** A stream, from the frame that opened it. */
+    /** The state of a stream since the frame that opened it. */
     private static final class Stream {
         private boolean peerEnded;
         private boolean peerReset;
@@ -536,8 +536,8 @@ final class Http2Model {
     }
 
     /**
-     * Returns a frame that enlarges a flow-control window which is too small for the answers of the tests; null if all
-     * windows are large enough.
+     * Returns a frame that enlarges a flow-control window; null if all windows are large enough for the answers of the
+     * tests.
      */
     @Nullable
     Frame nextCredit() {

@@ -21,7 +21,9 @@ import java.util.Objects;
 import tern.rpc.netty.peer.RawServer;
 import tern.rpc.netty.peer.RawSocket;
 
-/** An HTTP/2 server that sends the frames which a test writes one by one, and reads the frames of a client. */
+/**
+ * An HTTP/2 server for tests. The test writes the server's frames one by one, and the server reads the client's frames.
+ */
 final class Http2Script implements AutoCloseable {
 
     static final int DATA = 0;

@@ -49,7 +49,7 @@ class Http2ServerTest {
         return sides.serve(limits -> limits, settings -> {});
     }
 
-    /** Returns a wrapper message of Triple with one string as argument, as in the captured calls. */
+    /** Returns Triple's wrapper message with one string argument, as in the captured calls. */
     private static byte[] hello(String text) {
         OutputBuffer out = new OutputBuffer();
         ProtoWriter.text(out, 1, "hessian4");

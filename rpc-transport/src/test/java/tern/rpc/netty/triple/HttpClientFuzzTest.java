@@ -37,7 +37,7 @@ class HttpClientFuzzTest {
     private static final byte[] SETTINGS = frame(Http2Script.SETTINGS, 0, 0);
     private static final int FIRST_STREAM = 3;
 
-    /** The test divides the number of inputs by this number, because each input for a client costs several calls. */
+    /** The divisor for the number of client inputs, because each input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final TripleSides sides = new TripleSides();

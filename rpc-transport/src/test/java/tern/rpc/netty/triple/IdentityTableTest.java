@@ -45,9 +45,9 @@ import tern.rpc.transport.Token;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests attempts to bypass authentication, in a table of protocol, trick and policy. The server must not execute any of
- * these requests or create an argument for it. Each answer must equal the answer to the same request with an unknown
- * name, so that unauthenticated callers learn no exported names.
+ * Tests attempts to bypass authentication, for all combinations of protocol, trick and policy. The server must neither
+ * execute any of these requests nor create their arguments. Each answer must equal the answer to the same request with
+ * an unknown name, so that unauthenticated callers learn no exported names.
  */
 @Timeout(600)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

@@ -25,7 +25,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 
-/** Tests the memory budget for HTTP requests that are incomplete or wait for a worker. */
+/** Tests the memory budget for HTTP requests that are incomplete or are waiting for a worker. */
 class InboundBudgetHttpTest {
 
     private static final int MESSAGE = 512 << 10;

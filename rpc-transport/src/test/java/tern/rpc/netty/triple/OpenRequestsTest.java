@@ -37,7 +37,7 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
-    /** A message of this size is slightly too small to be counted at once. */
+    /** The size of a message that is slightly too small to be counted immediately. */
     private static final int SMALL = 4_000;
 
     private static final byte[] MESSAGE =

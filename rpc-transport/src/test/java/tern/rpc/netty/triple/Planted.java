@@ -95,7 +95,7 @@ final class Planted {
 
     private Planted() {}
 
-    /** From now on, makes the given step fail on threads whose names match the pattern. */
+    /** Makes the given step fail from now on, on threads whose names match the pattern. */
     static void plant(Enum<?> at, Kind thrown, Pattern threadNames) {
         kind = thrown;
         threads = threadNames;

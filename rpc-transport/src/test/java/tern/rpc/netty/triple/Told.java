@@ -69,7 +69,7 @@ final class Told<T>
         throw new AssertionError("not a failure: " + event);
     }
 
-    /** Returns all messages of a stream, which must complete without a failure. */
+    /** Returns all messages of a stream. The stream must complete without a failure. */
     @SuppressWarnings("unchecked")
     List<T> all() throws InterruptedException {
         List<T> messages = new ArrayList<>();

@@ -94,7 +94,7 @@ class TripleInteropTest extends DubboInteropContract {
         dubbo.provide(PbService.class, new DubboPbServer(), service -> {});
     }
 
-    /** A provider whose method fails in the same way as a Dubbo application. */
+    /** A provider whose method fails in the same way as a method of a Dubbo application. */
     private static final class DubboPbServer implements PbService {
         @Override
         public StringValue hello(StringValue v) {

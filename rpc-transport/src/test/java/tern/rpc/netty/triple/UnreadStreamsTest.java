@@ -42,7 +42,7 @@ class UnreadStreamsTest {
     private static final int WORKERS = 10;
     private static final int STREAMS = 15;
 
-    /** Number of messages of a stream; far more than the server buffers. */
+    /** The number of messages in a stream, which is far more than the server buffers. */
     private static final int MANY = 1_000_000;
 
     /** A service whose streams never block a worker. */

@@ -35,8 +35,8 @@ class UnreadUnaryAnswersTest {
     private static final int CALLS = 10;
 
     /**
-     * Above this number of unread bytes, a quarter of {@code max-unsent-answers}, the server closes connections of
-     * clients that do not read.
+     * The number of unread bytes above which the server closes connections of clients that do not read. It is a quarter
+     * of {@code max-unsent-answers}.
      */
     private static final long MAX_BYTES = 8 << 20;
 

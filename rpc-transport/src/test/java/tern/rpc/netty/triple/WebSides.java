@@ -6,7 +6,7 @@ import tern.rpc.server.ServiceExport;
 /** A server of {@link Words}, with one client for each version of HTTP, for tests. */
 final class WebSides implements AutoCloseable {
 
-    /** Maximum size of a message; so small that tests can easily exceed it. */
+    /** The maximum size of a message. It is small, so that tests can easily exceed it. */
     static final int LIMIT = 64 << 10;
 
     static final String WORDS = "/" + Words.class.getName() + "/";

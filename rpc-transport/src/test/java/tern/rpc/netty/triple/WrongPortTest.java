@@ -40,8 +40,8 @@ import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests a client that reaches a server of another protocol. The call must fail with the name of that protocol and must
- * not be executed.
+ * Tests a client that connects to a server of another protocol. The call must fail with an error that names the other
+ * protocol, and must not be executed.
  */
 class WrongPortTest {
 
@@ -63,7 +63,7 @@ class WrongPortTest {
     private final TripleCodecs codecs =
             new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
     private final ServerSocket listening = listen();
-    private final Semaphore left = new Semaphore(0); // gets a permit for each socket that the client has closed
+    private final Semaphore left = new Semaphore(0); // has one permit for each socket that the client has closed
     private final Queue<Socket> accepted = new ConcurrentLinkedQueue<>();
     private RpcClient client;
 

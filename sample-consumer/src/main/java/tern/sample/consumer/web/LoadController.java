@@ -27,14 +27,14 @@ class LoadController {
         }
     }
 
-    /** Returns the last run; status 204 if no run has ended. */
+    /** Returns the last run, or status 204 if no run has ended. */
     @GetMapping("/load")
     ResponseEntity<LastRun> lastRun() {
         LatencyReport report = load.report();
         return report == null ? ResponseEntity.noContent().build() : ResponseEntity.ok(LastRun.of(report));
     }
 
-    /** Runs the load and answers when the run has ended; status 409 while another run is active. */
+    /** Runs the load and answers when the run has ended. Answers with status 409 if another run is active. */
     @PostMapping("/load")
     LastRun run(@RequestParam double rate) throws InterruptedException {
         try {

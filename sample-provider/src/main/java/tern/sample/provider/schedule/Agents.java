@@ -19,7 +19,7 @@ class Agents {
         this.jdbc = jdbc;
     }
 
-    /** Returns the maximum number of agents to compare for this tenant; 0 for an unknown tenant. */
+    /** Returns the maximum number of agents to compare for this tenant, or 0 if the tenant is unknown. */
     int candidateLimit(String tenant) {
         return jdbc.sql("select candidate_limit from tenants where name = ?")
                 .param(tenant)

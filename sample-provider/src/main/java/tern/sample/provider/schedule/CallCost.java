@@ -10,8 +10,8 @@ import org.springframework.stereotype.Component;
 import tern.sample.provider.schedule.ScheduleProperties.Cost;
 
 /**
- * Simulates additional costs that real services have. The properties {@code sample.cost} set the costs; by default
- * there are none.
+ * Simulates additional costs that real services have. The properties under {@code sample.cost} set the costs, which are
+ * zero by default.
  */
 @Component
 class CallCost {

@@ -37,7 +37,7 @@ record ScheduleProperties(
      *
      * @param connections how many additional connections each call borrows from the pool
      * @param logLines the number of additional log lines of each call
-     * @param bindTime the time that the task after a call waits, as if for another service
+     * @param bindTime the time that the task after a call waits, to simulate a call to another service
      */
     record Cost(
             @DefaultValue("0") int connections,

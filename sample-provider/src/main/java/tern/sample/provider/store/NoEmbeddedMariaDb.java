@@ -5,8 +5,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 
 /**
- * Stops the start if the profile {@code mariadb} is active but the build did not include MariaDB. Without this check,
- * the application would silently use H2.
+ * Fails the start of the application if the profile {@code mariadb} is active but the build did not include MariaDB.
+ * Without this check, the application would silently use H2.
  */
 @Configuration(proxyBeanMethods = false)
 @Profile("mariadb")

@@ -9,7 +9,9 @@ import org.springframework.context.annotation.Import;
 import tern.rpc.spring.RpcFallback;
 import tern.rpc.spring.RpcReference;
 
-/** Exports {@link Workshop}, and calls {@link Stock}, which only its fallback answers. */
+/**
+ * Exports {@link Workshop} and calls {@link Stock}. {@link Stock} has no provider, so its fallback answers the calls.
+ */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @Import({Counts.class, CountedWorkshop.class, ConsoleApplication.NothingLeft.class})

@@ -6,7 +6,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.spring.RpcService;
 
-/** The service, which counts each of its calls. */
+/** Implements {@link Workshop} and counts the calls of each method. */
 @RpcService
 class CountedWorkshop implements Workshop {
 

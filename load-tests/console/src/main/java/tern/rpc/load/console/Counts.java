@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
-/** Counts what the methods did, independently of the console. Thread-safe. */
+/** Counts the calls and cancelled streams of the methods, independently of the console. Thread-safe. */
 @Endpoint(id = "counts")
 public class Counts {
 

@@ -1,6 +1,6 @@
 package tern.rpc.load.console;
 
-/** A service without a provider, which a fallback answers. */
+/** A service without a provider. A fallback answers its calls. */
 public interface Stock {
 
     int left(String item);

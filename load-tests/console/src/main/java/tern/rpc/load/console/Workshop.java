@@ -17,7 +17,7 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 
-/** A service with every kind of method and value, and with methods that misbehave. */
+/** A service with methods and values of every kind, including methods that misbehave. */
 public interface Workshop {
 
     enum Colour {
@@ -53,7 +53,7 @@ public interface Workshop {
             Map<LocalDate, List<Integer>> byDay)
             implements Serializable {}
 
-    /** A type whose member has a name that a careless page would run as HTML. */
+    /** A type with a property name that a page without HTML escaping would execute as a script. */
     record Markup(
             @JsonProperty("<img src=x onerror='window.pwned=1'>")
             String value,
@@ -80,7 +80,7 @@ public interface Workshop {
 
     String fail(String message) throws BrokenException;
 
-    /** Does not return while its thread is not interrupted, at most for a minute. */
+    /** Blocks for a minute, or until its thread is interrupted. */
     String hang();
 
     String large(int characters);
@@ -89,7 +89,7 @@ public interface Workshop {
 
     Flow.Publisher<Long> endless();
 
-    /** Sends one message and then neither another one nor an end. */
+    /** Sends one message, and then never ends the stream. */
     Flow.Publisher<String> stuck();
 
     CompletionStage<Long> sum(Flow.Publisher<Integer> numbers);

@@ -1,4 +1,4 @@
-/** The application that a browser calls in {@code load-tests/console}. */
+/** The application that the browser test in {@code load-tests/console} calls. */
 @NullMarked
 package tern.rpc.load.console;
 

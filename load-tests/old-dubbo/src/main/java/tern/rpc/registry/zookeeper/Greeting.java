@@ -1,6 +1,6 @@
 package tern.rpc.registry.zookeeper;
 
-/** The interface of the tests in rpc-registry-zookeeper, which run this program. */
+/** The service interface of the tests in rpc-registry-zookeeper, which start this program. */
 public interface Greeting {
     String greet(String text);
 }

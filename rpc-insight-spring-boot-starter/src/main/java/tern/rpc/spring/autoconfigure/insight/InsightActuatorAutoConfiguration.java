@@ -25,7 +25,7 @@ import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
 import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisProperties;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Shows the diagnosis and the pools through Actuator, in applications that use it. */
+/** Shows the diagnosis and the pools through Actuator, if the application uses Actuator. */
 @AutoConfiguration(after = {RpcPoolsAutoConfiguration.class, RpcDiagnosisAutoConfiguration.class})
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 public final class InsightActuatorAutoConfiguration {

@@ -8,7 +8,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
-/** Reports all pools with their settings in effect. */
+/** Reports all pools with their effective settings. */
 record PoolsPart(ObjectProvider<PoolSource> sources) implements RpcReportPart {
 
     /** The pools in the JSON report. Times are in milliseconds; -1 means unknown or unlimited. */
@@ -44,7 +44,7 @@ record PoolsPart(ObjectProvider<PoolSource> sources) implements RpcReportPart {
         }
     }
 
-    /** A setting that is in effect. */
+    /** An effective setting. */
     record Setting(String property, String value, PoolSetting.Source source, PoolSetting.Use use) {
 
         static Setting of(PoolSetting setting) {

@@ -15,7 +15,7 @@ import org.springframework.util.ClassUtils;
  * Switches Log4j 2 to asynchronous logging: the default of {@code logging.config} becomes Tern's configuration file.
  * Does nothing if the application uses another logging system, configures Log4j 2 itself, or has no LMAX Disruptor on
  * the class path. The size of the ring buffer and the policy for a full ring buffer are set as system properties,
- * because Log4j accepts them in no other way.
+ * because Log4j does not accept them in any other way.
  */
 public final class AsyncLogging implements EnvironmentPostProcessor {
 

@@ -19,7 +19,8 @@ final class Borrowings {
     private final Holders holders = new Holders();
 
     /**
-     * Records that a borrower waits for a connection. Returns the current time, which the caller passes to
+     * Records that a borrower has started to wait for a connection. Returns the current time, which the caller passes
+     * to
      * {@link #taken}.
      */
     long asked() {

@@ -8,8 +8,8 @@ import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
 /**
- * Settings with which a Druid pool fails fast, opens all connections at startup, and does not wake threads
- * unnecessarily.
+ * Settings that make a Druid pool fail fast, open all connections at startup, and avoid unnecessary wake-ups of
+ * threads.
  */
 final class DruidTuning {
 

@@ -74,7 +74,7 @@ final class ExecutorSnapshots {
                         pool.getQueuedSubmissionCount()
                                 + (int) Math.min(
                                         Integer.MAX_VALUE / 2,
-                                        pool.getQueuedTaskCount())) // also tasks that tasks submitted
+                                        pool.getQueuedTaskCount())) // includes tasks submitted by other tasks
                 .counts(NO_RECORD, NO_RECORD)
                 .build();
     }

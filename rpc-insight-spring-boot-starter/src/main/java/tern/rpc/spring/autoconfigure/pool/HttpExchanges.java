@@ -11,7 +11,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Measures one client's exchanges at two points each: before the exchange requests a connection, and when it has one.
+ * Measures the exchanges of one client. Each exchange is measured before it requests a connection and when it has
+ * received one.
  * Reading a streamed body is not measured, because it happens later. Thread-safe.
  */
 final class HttpExchanges {

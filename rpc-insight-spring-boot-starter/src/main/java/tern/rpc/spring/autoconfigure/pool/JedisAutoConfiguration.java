@@ -10,7 +10,7 @@ import redis.clients.jedis.providers.PooledConnectionProvider;
 import tern.rpc.pool.PoolSource;
 import tern.rpc.pool.Sizing;
 
-/** Creates a Jedis client that does not need Spring Data, if {@code rpc.pools.jedis.url} is set. */
+/** Creates a Jedis client that works without Spring Data, if {@code rpc.pools.jedis.url} is set. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
 @ConditionalOnClass({UnifiedJedis.class, PooledConnectionProvider.class})
 @ConditionalOnProperty("rpc.pools.jedis.url")

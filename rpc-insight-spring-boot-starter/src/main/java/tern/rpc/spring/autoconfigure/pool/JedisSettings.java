@@ -8,7 +8,7 @@ import tern.rpc.pool.Sizing;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 
-/** The validated settings of the Jedis pool that does not need Spring Data. */
+/** The validated settings of the Jedis pool that works without Spring Data. */
 record JedisSettings(URI address, int maxTotal, Duration maxWait, Duration connectTimeout, Duration readTimeout) {
 
     static final String PREFIX = "rpc.pools.jedis";

@@ -41,7 +41,8 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
             return; // Clients for clusters and sentinels have several pools, so they are not measured.
         }
         PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
-        // The discarded client has opened no connection. The connection factory has the address and the credentials.
+        // The discarded client has not opened any connections. The connection factory contains the address and the
+        // credentials.
         plain.close();
         WatchedConnections connections = WatchedConnections.of(factory, typed(config));
         builder.connectionProvider(connections).commandExecutor(new DefaultCommandExecutor(connections));

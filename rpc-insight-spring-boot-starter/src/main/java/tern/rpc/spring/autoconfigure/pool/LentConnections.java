@@ -46,7 +46,9 @@ final class LentConnections extends ConnectionPool {
         return config;
     }
 
-    /** Borrows a connection from the original pool, which limits the wait. {@link #getResource()} calls this method. */
+    /**
+     * Borrows a connection from the original pool. The pool limits the wait. {@link #getResource()} calls this method.
+     */
     @Override
     public Connection borrowObject(Duration unused) throws Exception {
         return pool.borrowObject();

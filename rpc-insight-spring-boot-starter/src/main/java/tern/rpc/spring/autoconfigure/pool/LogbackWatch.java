@@ -45,8 +45,8 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
     }
 
     /**
-     * Returns a snapshot of an appender's queue. A thread that finds the queue full waits, unless the appender is
-     * configured never to block.
+     * Returns a snapshot of an appender's queue. A thread waits if the queue is full, unless the appender is configured
+     * never to block.
      */
     private static PoolSnapshot snapshot(String name, AsyncAppender queue) {
         int waiting = queue.getNumberOfElementsInQueue();

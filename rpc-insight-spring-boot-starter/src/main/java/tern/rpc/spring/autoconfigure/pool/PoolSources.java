@@ -23,7 +23,7 @@ import tern.rpc.pool.PoolSource;
  */
 final class PoolSources implements SmartInitializingSingleton {
 
-    /** The range of sizes that every library accepts. The ranges of Tern's own properties are smaller. */
+    /** The range of pool sizes that all libraries accept. Tern's own properties have narrower ranges. */
     static final PoolSetting.Range SIZES = new PoolSetting.Range(1, 10_000);
 
     /**

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class StatementText {
 
     /**
-     * The maximum length of a returned statement, in characters. Longer statements are cut off, because their
+     * The maximum length of a returned statement, in characters. Longer statements are truncated, because their
      * beginning identifies them.
      */
     private static final int MAX_LENGTH = 200;

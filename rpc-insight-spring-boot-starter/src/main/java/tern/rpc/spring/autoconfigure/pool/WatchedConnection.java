@@ -16,7 +16,7 @@ import tern.rpc.pool.Holders;
 
 /**
  * A proxy for a database connection that measures the connection's statements and the time until it is returned. The
- * proxy is exactly as thread-safe as the connection.
+ * proxy is thread-safe if the connection is thread-safe.
  */
 final class WatchedConnection implements InvocationHandler {
 

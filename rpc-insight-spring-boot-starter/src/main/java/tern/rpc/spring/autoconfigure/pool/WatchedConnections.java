@@ -25,7 +25,7 @@ final class WatchedConnections extends PooledConnectionProvider {
     private final Borrowings borrowings;
     private final LentConnections lent;
 
-    // The connections that threads outside of calls use. The ledgers of calls show the use by calls.
+    // The connections that are used by threads outside of calls. Use by calls is recorded in their ledgers.
     private final Map<Connection, Holders.Holder> outside;
 
     private WatchedConnections(

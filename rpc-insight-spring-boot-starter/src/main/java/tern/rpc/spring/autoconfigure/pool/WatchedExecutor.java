@@ -23,7 +23,7 @@ final class WatchedExecutor implements InvocationHandler {
 
     /**
      * The methods that submit tasks to run as soon as possible. The wait of a scheduled task is not measured, because
-     * the task waits for its time, not for a thread.
+     * the task waits for its scheduled time and not for a thread.
      */
     private static final Set<String> SUBMISSIONS = Set.of("execute", "submit", "invokeAll", "invokeAny");
 

@@ -14,8 +14,8 @@ import tern.rpc.Phase;
 
 /**
  * A proxy for a Redis connection that records commands. Commands inside a pipeline or a transaction are not recorded,
- * because they cause no separate round trip; the end of the pipeline is recorded. The proxy is exactly as
- * thread-safe as the connection.
+ * because they cause no separate round trip; the end of the pipeline is recorded. The proxy is thread-safe if the
+ * connection is thread-safe.
  */
 final class WatchedRedis implements InvocationHandler {
 

@@ -11,7 +11,7 @@ import tern.rpc.CallTask;
 
 /**
  * Wraps one of the application's thread pools, and records its tasks for the calls that submit them. Delegates all
- * methods to the pool that the application created; the inherited pool never has a thread. Thread-safe.
+ * methods to the pool that the application created. The inherited pool never has any threads. Thread-safe.
  */
 final class WatchedThreadPool extends ThreadPoolExecutor {
 

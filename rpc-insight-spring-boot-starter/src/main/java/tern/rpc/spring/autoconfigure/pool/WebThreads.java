@@ -3,7 +3,7 @@ package tern.rpc.spring.autoconfigure.pool;
 import java.util.Objects;
 import java.util.stream.Stream;
 
-/** Finds the number of threads with which Boot's web server calls the application. */
+/** Determines how many threads of Boot's web server call the application. */
 final class WebThreads {
 
     /** Tomcat's and Jetty's default number of threads, and the default of {@code rpc.server.threads}. */

@@ -35,8 +35,8 @@ final class WebCalls implements CallSource {
     private static final String PROTOCOL = "http";
 
     /**
-     * The name of requests without a route, and of requests for any further route once {@link #MAX_ROUTES} routes are
-     * known.
+     * The name of requests without a route. Once {@link #MAX_ROUTES} routes are known, requests for further routes also
+     * get this name.
      */
     static final String OTHERS = "others";
 
@@ -214,8 +214,7 @@ final class WebCalls implements CallSource {
                 count(status, failure, took, now);
             }
             ledger.end();
-            // The call is removed last, because a reader that no longer finds the call here must find it in the
-            // meters.
+            // The call is removed last. A reader that no longer finds the call here must already find it in the meters.
             running.remove(this);
         }
 

@@ -30,9 +30,9 @@ import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.PendingCall;
 
 /**
- * Calls the metadata service of Dubbo providers, in version 1.0.0 with hessian2 and in version 2.0.0 with protobuf. Each
- * call has a connection of its own, which is closed after the call. Calls contain no token, because any client with
- * write access to the registry determines the address. Thread-safe.
+ * Calls the metadata service of Dubbo providers, in version 1.0.0 with hessian2 and in version 2.0.0 with protobuf.
+ * Each call has a connection of its own, which is closed after the call. Calls contain no token, because any client
+ * with write access to the registry determines the address. Thread-safe.
  */
 public final class MetadataClient implements ProcessMetadata {
 
@@ -70,7 +70,7 @@ public final class MetadataClient implements ProcessMetadata {
         CompletableFuture<ApplicationMetadata> answer = new CompletableFuture<>();
         try {
             call(process, MetadataAddress.of(process), answer);
-        } catch (RuntimeException e) { // For example, the transport is closed or the entry is invalid.
+        } catch (RuntimeException e) { // The transport may be closed, or the entry may be invalid.
             answer.completeExceptionally(e);
         }
         return answer;

@@ -19,7 +19,7 @@ public final class MetadataExports {
      * revision a caller requests, because a Dubbo consumer repeats a request that is not answered.
      *
      * @param application the name of the application, which is the group of the services
-     * @param metadata returns the services that the process publishes at the moment
+     * @param metadata returns the services that the process currently publishes
      */
     public static List<ServiceExport> of(String application, Supplier<ApplicationMetadata> metadata) {
         ServiceDescriptor first = ServiceDescriptor.of(MetadataService.class);

@@ -13,7 +13,7 @@ import tern.rpc.registry.dubbo.Limits;
  * One condition of a rule: calls that match {@code calls} go only to providers that match {@code providers}.
  *
  * @param calls the terms about the call and the consumer; empty for all calls
- * @param providers the terms about the provider; empty to forbid the calls
+ * @param providers the terms about the provider; empty to reject the calls
  */
 record Condition(List<Term> calls, List<Term> providers) {
 

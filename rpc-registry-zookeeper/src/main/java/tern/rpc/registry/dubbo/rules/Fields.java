@@ -23,8 +23,8 @@ final class Fields {
     }
 
     /**
-     * Whether an address in a rule matches the provider. The address has the form {@code host}, {@code host:port} or
-     * {@code host:*}.
+     * Returns whether an address in a rule matches the provider. The address has the form {@code host}, {@code
+     * host:port} or {@code host:*}.
      */
     static boolean isAddress(String written, Instance provider) {
         String host = provider.endpoint().host();
@@ -39,7 +39,7 @@ final class Fields {
         return written.equals(ANY) || written.equals("*");
     }
 
-    /** Whether the string matches the pattern, in which one {@code *} matches any characters. */
+    /** Returns whether the string matches the pattern, in which one {@code *} matches any characters. */
     static boolean matches(String pattern, String text) {
         int star = pattern.indexOf('*');
         if (star < 0) {

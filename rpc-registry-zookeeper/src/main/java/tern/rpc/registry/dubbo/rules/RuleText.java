@@ -130,7 +130,7 @@ final class RuleText {
         return objects;
     }
 
-    /** Whether all elements of the list under this key are strings. */
+    /** Returns whether all elements of the list under this key are strings. */
     boolean hasTexts(String key) {
         return list(key).stream().allMatch(String.class::isInstance);
     }

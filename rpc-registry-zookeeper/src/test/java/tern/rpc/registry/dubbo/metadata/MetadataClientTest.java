@@ -123,7 +123,7 @@ class MetadataClientTest {
                 assertThatThrownBy(() -> answer.get(60, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
 
                 byte[] rest =
-                        accepted.getInputStream().readAllBytes(); // Returns when the client closes the connection.
+                        accepted.getInputStream().readAllBytes(); // Blocks until the client closes the connection.
                 assertThat(rest).isNotEmpty();
             }
         }

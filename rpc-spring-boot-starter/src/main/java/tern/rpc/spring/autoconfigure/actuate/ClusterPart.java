@@ -16,7 +16,7 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
     /**
      * The content of the JSON report.
      *
-     * @param at the time of the report
+     * @param at the time at which the report was created
      */
     record Report(Instant at, List<Reference> references) {}
 
@@ -26,10 +26,9 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param service the group, interface and version
      * @param list the list of the reference's providers
      * @param endpoints the providers to which the client connects
-     * @param retries the number of attempts that repeated a failed attempt; like the next two numbers, since the start
-     *     of the client and for all references to the service
-     * @param hedges the number of attempts sent to a second provider because the first one was slow
-     * @param fallbacks the number of calls that no provider accepted and that a fallback answered
+     * @param retries the number of retries since the start of the client, for all references to the service
+     * @param hedges the number of attempts sent to a second provider because the first provider was slow, counted like retries
+     * @param fallbacks the number of calls that a fallback answered because no provider accepted them, counted like retries
      */
     record Reference(
             String service, ProviderList list, List<Endpoint> endpoints, long retries, long hedges, long fallbacks) {
@@ -93,10 +92,8 @@ record ClusterPart(RpcReferences references) implements RpcReportPart {
      * @param responseTime the response time as a multiple of the usual response time
      * @param inFlight the number of calls and streams that have not ended
      * @param shareOfLastMinute the provider's share of the calls of this reference, from 0 to 1
-     * @param stalledSince the time since which the provider has sent no data although calls wait for it; null if it
-     *     is not stalled
-     * @param ejectedUntil the time until which the provider gets no calls, because of its failures; null if it gets
-     *     calls
+     * @param stalledSince the time at which the provider stopped sending data although calls wait for it; null if it is not stalled
+     * @param ejectedUntil the time at which an ejection because of failures ends; null if the provider is not ejected
      * @param ejectedWhy the reason for the last ejection; empty if there was none
      * @param ejections the number of ejections since the start of the client
      */

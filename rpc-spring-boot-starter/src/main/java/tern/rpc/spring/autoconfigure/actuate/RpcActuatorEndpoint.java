@@ -53,10 +53,10 @@ public final class RpcActuatorEndpoint {
     }
 
     /**
-     * Returns a part of the report; null, which Actuator answers with 404, if the part's name is unknown. A part
+     * Returns a part of the report, or null if the part's name is unknown. Actuator answers null with 404. A part
      * without a text form is always returned as JSON.
      *
-     * @param format the requested format; null, which means JSON, if the call does not come from the web
+     * @param format the requested format; null for JSON, if the call does not come from the web
      */
     @ReadOperation(producesFrom = Format.class)
     public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
@@ -72,8 +72,7 @@ public final class RpcActuatorEndpoint {
 
     /**
      * Runs the action of a report part; for the diagnosis, this starts a flight recording. Answers 202 if the action
-     * was started, and 409 if the action is already running. Returns null, which Actuator answers with 404, for a
-     * part without an action.
+     * was started, and 409 if the action is already running. Returns null for a part without an action; Actuator answers null with 404.
      */
     @WriteOperation
     public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {

@@ -24,7 +24,7 @@ final class SecretValues implements SanitizingFunction {
     }
 
     /**
-     * @param maxMiddle the maximum length of the characters between the root name and {@code token}, such as a
+     * @param maxMiddle the maximum number of characters between the root name and {@code token}, such as a
      *     service name
      */
     private static String keys(int maxMiddle) {

@@ -11,8 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A port in front of a server that simulates a lost network. Until {@link #open} is called, all bytes are forwarded.
- * After that, connections are accepted and both sides are read, but nothing is forwarded.
+ * A TCP proxy that simulates a lost network. It forwards all bytes until {@link #open} is called. After that, it accepts connections and reads from both sides, but forwards nothing.
  */
 final class BlackHole implements AutoCloseable {
 

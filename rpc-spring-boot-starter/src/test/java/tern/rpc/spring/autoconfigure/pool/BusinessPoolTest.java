@@ -154,7 +154,8 @@ class BusinessPoolTest {
                             CallLedger.current().leave(CallLedger.current().enter(Phase.REDIS));
                         });
                         done.get(30, TimeUnit.SECONDS);
-                        // This task runs after the ledger of the first task was added to the call.
+                        // When this task runs, the times that the first task recorded have already been added to the
+                        // call's ledger.
                         bind.submit(() -> {}).get(30, TimeUnit.SECONDS);
                         return null;
                     });

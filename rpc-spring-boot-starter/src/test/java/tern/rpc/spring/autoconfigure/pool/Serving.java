@@ -11,7 +11,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 
-/** Runs code with a ledger, as a served call does. */
+/** Runs code in the context of a simulated call, whose {@link CallLedger} records the time by phase. */
 final class Serving {
 
     interface Nothing {
@@ -20,7 +20,7 @@ final class Serving {
 
     private Serving() {}
 
-    /** Runs the code and returns its ledger. */
+    /** Runs the code and returns the ledger of the simulated call. */
     static CallLedger ledgerOf(Callable<?> code) throws Exception {
         CallLedger ledger = new CallLedger(NanoClock.SYSTEM);
         Invocation call = new Invocation(

@@ -19,8 +19,7 @@ import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
 /**
- * Figure R20 of docs/figures/promises.md: measures methods that log three lines per call while the log's disk is
- * stalled.
+ * Measures methods that log three lines per call while the disk of the log is stalled (figure R20 of docs/figures/promises.md).
  */
 @Tag("figures")
 @Timeout(1_200)
