@@ -292,6 +292,39 @@ final class Operations {
         return FAILING.matcher(name).replaceFirst("");
     }
 
+    /**
+     * Returns the name of the slow operation of this kind in calls with this part. A stack shows which code waits for an
+     * operation, but not the operation's name.
+     *
+     * @return null if none of the calls' operations of this kind takes more than half of their time, or if that
+     *     operation is about as fast as usual
+     */
+    @Nullable
+    String slowOne(Kind kind, Part part) {
+        Phase phase = phase(kind);
+        Map<String, Long> sums = new TreeMap<>();
+        for (Excess.Counted counted : excess.accounts) {
+            if (counted.times().of(part) > 0) {
+                for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                    if (entry.kind() == phase && !entry.name().equals(NamedTimes.OTHERS)) {
+                        sums.merge(entry.name(), entry.nanos(), Long::sum);
+                    }
+                }
+            }
+        }
+        long all = sums.values().stream().mapToLong(Long::longValue).sum();
+        return sums.entrySet().stream()
+                .filter(entry -> phase != null && 2 * entry.getValue() > all && isSlower(phase, entry.getKey()))
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private boolean isSlower(Phase phase, String name) {
+        double usually = usualNamed(phase, name);
+        return usually < 0 || of(phase, name).eachNanos() > usually + Math.max(usually / 2, WIDE_NANOS);
+    }
+
     /** Returns the names of the two operations of this kind that take the most time; empty if no name is known. */
     String names(Kind kind) {
         return excess.account.longestFirst().stream()

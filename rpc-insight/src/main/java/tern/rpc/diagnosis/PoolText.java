@@ -304,7 +304,19 @@ final class PoolText {
         TaskWatch.Executor tasks = evidence.tasks().executor(pool.equals(COMMON_POOL) ? COMMON_THREADS : pool);
         return tasks == null || tasks.parts.isEmpty()
                 ? ""
-                : ", mostly in " + tasks.parts.longestFirst().get(0).name();
+                : ", mostly " + activity(tasks.parts.longestFirst().get(0));
+    }
+
+    private static String activity(Part part) {
+        if (!part.name().startsWith(StackReader.CALLED)) {
+            return "in " + part.name();
+        }
+        String waits = switch (part.kind()) {
+            case SQL -> "in a statement of ";
+            case REDIS -> "in a Redis command of ";
+            default -> "waiting for a peer in ";
+        };
+        return waits + part.name().substring(StackReader.CALLED.length());
     }
 
     private static String usually(double rate) {

@@ -94,7 +94,7 @@ final class SymptomRules {
             } else {
                 leaves.pour(
                         part,
-                        executor.parts.only(done -> done.kind() != Kind.RESULT),
+                        named(executor.parts.only(done -> done.kind() != Kind.RESULT), part),
                         String.format(
                                 Locale.ROOT,
                                 "%s waits for tasks of %s, %.0f %% of its threads busy",
@@ -103,6 +103,19 @@ final class SymptomRules {
                                 100.0 * executor.busy / Math.max(1, executor.looks)));
             }
         }
+    }
+
+    /**
+     * Replaces operations that only stacks of tasks show by the operations that the ledgers of the waiting calls name.
+     * Otherwise the same peer would appear as two causes.
+     */
+    private Times named(Times tasks, Part waiting) {
+        Times named = new Times();
+        for (Part part : tasks.longestFirst()) {
+            String name = part.name().startsWith(StackReader.CALLED) ? operations.slowOne(part.kind(), waiting) : null;
+            named.add(name == null ? part : new Part(part.kind(), name), tasks.of(part));
+        }
+        return named;
     }
 
     /**

@@ -49,6 +49,12 @@ class WaitingTasksTest {
 
     /** Simulates calls that wait for tasks with this code, and returns the first cause. */
     private Cause firstCause(Consumer<CompletableFuture<String>> task, int queued) throws Exception {
+        return firstCause(task, queued, USUAL);
+    }
+
+    /** @param later the steps of the calls that end while other calls wait for the tasks */
+    private Cause firstCause(Consumer<CompletableFuture<String>> task, int queued, Consumer<Shop.Steps> later)
+            throws Exception {
         shop.healthy(USUAL);
         shop.pools.add(() -> PoolSnapshot.builder("packager", PoolKind.EXECUTOR, THREADS)
                 .now(THREADS, 0, queued)
@@ -71,7 +77,7 @@ class WaitingTasksTest {
                 shop.diagnostician.look();
                 shop.pass(100);
             }
-            shop.second(100, USUAL);
+            shop.second(100, later);
         }
         assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.MISS);
         return shop.diagnosis().causes().get(0);
@@ -113,6 +119,15 @@ class WaitingTasksTest {
         Cause first = firstCause(Packages::whole, 0);
 
         assertThat(first.kind()).isNotEqualTo("TASKS WAIT FOR TASKS");
+    }
+
+    @Test
+    void peerOfTasksIsNamedByTheLedgersOfTheWaitingCalls() throws Exception {
+        Cause first = firstCause(Packages::extra, 0, call -> call.own(150).in(Phase.HTTP, "GET printer/print", 40));
+
+        assertThat(first.kind()).isEqualTo("SLOW HTTP PEER");
+        assertThat(first.name()).isEqualTo("GET printer/print");
+        assertThat(shop.diagnosis().causes()).noneMatch(cause -> cause.name().startsWith("called in"));
     }
 
     private static Part read(String... frames) {
