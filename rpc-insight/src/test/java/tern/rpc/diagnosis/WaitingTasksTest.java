@@ -125,7 +125,7 @@ class WaitingTasksTest {
     void peerOfTasksIsNamedByTheLedgersOfTheWaitingCalls() throws Exception {
         Cause first = firstCause(Packages::extra, 0, call -> call.own(150).in(Phase.HTTP, "GET printer/print", 40));
 
-        assertThat(first.kind()).isEqualTo("SLOW HTTP PEER");
+        assertThat(first.kind()).as(shop.diagnosis().text()).isEqualTo("SLOW HTTP PEER");
         assertThat(first.name()).isEqualTo("GET printer/print");
         assertThat(shop.diagnosis().causes()).noneMatch(cause -> cause.name().startsWith("called in"));
     }
