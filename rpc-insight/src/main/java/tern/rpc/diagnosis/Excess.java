@@ -174,6 +174,11 @@ final class Excess {
         return excess;
     }
 
+    /** Returns the recorded calls of the period that met the target. */
+    List<EndedCall> good() {
+        return evidence.good();
+    }
+
     long targetNanos() {
         return evidence.targetNanos();
     }

@@ -75,6 +75,9 @@ final class FailurePart {
             "remaining connection slots are reserved",
             "max number of clients reached");
 
+    /** The start of the file name in the frame that the client adds to a provider's exception. */
+    private static final String ON_PROVIDER = "on ";
+
     private static final Pattern ADDRESS = Pattern.compile(
             "(?<![\\w.])([A-Za-z0-9_-]*[A-Za-z.][A-Za-z0-9_.-]*(?:/[0-9.]+)?|\\[[0-9a-fA-F:]+]):(\\d{2,5})(?!\\d)");
     private static final Pattern HTTP_STATUS = Pattern.compile("^([45]\\d\\d)\\b");
@@ -109,7 +112,25 @@ final class FailurePart {
                 return null;
             }
         }
-        return ofStore(call, chain);
+        Part thrown = ofProvider(chain);
+        return thrown != null ? thrown : ofStore(call, chain);
+    }
+
+    /**
+     * Returns the part for an exception that a provider's service threw; null if no provider threw one of the
+     * exceptions. The client adds a frame to such an exception, with the called method and the provider's address.
+     */
+    private static @Nullable Part ofProvider(List<Throwable> chain) {
+        for (int i = chain.size() - 1; i >= 0; i--) {
+            for (StackTraceElement frame : chain.get(i).getStackTrace()) {
+                String file = frame.getFileName();
+                if (file != null && file.startsWith(ON_PROVIDER)) {
+                    String method = ApplicationCode.method(frame);
+                    return failing(method + " at " + file.substring(ON_PROVIDER.length()), named(chain.get(i)));
+                }
+            }
+        }
+        return null;
     }
 
     /** Returns the phase of the wait for a connection that the exception ended; null if it did not end such a wait. */

@@ -36,6 +36,9 @@ final class Operations {
     /** If one operation takes more than this share of the extra time, it is considered the only slow operation. */
     private static final double DOMINANT = 0.8;
 
+    /** The number of operations of another peer that suffices to see that the peer is quick. */
+    private static final int MIN_QUICK = 3;
+
     /** If a call runs at least this many operations, their number is considered the cause, not their duration. */
     static final int MANY = 8;
 
@@ -236,14 +239,47 @@ final class Operations {
         }
         Map<String, Double> each = each(phase);
         double least = Math.max(WIDE_FACTOR * usually, usually + WIDE_NANOS);
-        double all = excess.times.sum(kind);
+        double sum = excess.times.sum(kind);
         for (Map.Entry<String, Double> entry : each.entrySet()) {
-            boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * all;
+            boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * sum;
             if (entry.getValue() < least || (dominant && each.size() < 3)) {
                 return Set.of();
             }
         }
-        return each.size() < 2 ? Set.of() : new LinkedHashSet<>(each.keySet());
+        boolean oneOfSeveral = kind == Kind.HTTP || kind == Kind.RPC;
+        boolean all = each.size() > 1 && !(oneOfSeveral && (isOneAddress(each.keySet()) || isAnyQuick(phase, least)));
+        return all ? new LinkedHashSet<>(each.keySet()) : Set.of();
+    }
+
+    /** Returns whether all of these operations are requests to the same peer, which alone may be slow. */
+    private static boolean isOneAddress(Set<String> names) {
+        return names.stream().map(Operations::address).distinct().count() == 1;
+    }
+
+    /** Returns the peer's address within the name of an HTTP exchange or of a remote call. */
+    private static String address(String name) {
+        String address = name.substring(name.lastIndexOf(' ', name.indexOf(':')) + 1);
+        int end = address.indexOf('/');
+        return withoutStatus(end < 0 ? address : address.substring(0, end));
+    }
+
+    /** Returns whether another peer answers other calls in time, which rules out a slow network. */
+    private boolean isAnyQuick(Phase phase, double leastNanos) {
+        Map<String, long[]> sums = new HashMap<>();
+        for (EndedCall call : excess.good()) {
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == phase) {
+                    long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
+                    sum[0] += entry.count();
+                    sum[1] += entry.nanos();
+                }
+            }
+        }
+        Set<String> slow = each(phase).keySet();
+        return sums.entrySet().stream()
+                .anyMatch(entry -> !slow.contains(entry.getKey())
+                        && entry.getValue()[0] >= MIN_QUICK
+                        && entry.getValue()[1] < leastNanos * entry.getValue()[0]);
     }
 
     /**

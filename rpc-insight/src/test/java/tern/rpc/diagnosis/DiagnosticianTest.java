@@ -268,6 +268,39 @@ class DiagnosticianTest {
     }
 
     @Test
+    void networkIsNotTheCauseOfTwoSlowPeersWhileAnotherPeerIsQuick() {
+        Consumer<Shop.Steps> label = call -> call.own(1).in(Phase.HTTP, "GET printer:80/print", 2);
+        shop.healthy(USUAL);
+        for (int i = 0; i < 90; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 20; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            steps -> steps.in(Phase.HTTP, "GET carrier:80/levels", 2)
+                                    .in(Phase.HTTP, "GET rates:80/rates", 2));
+                    shop.call("LabelService.label", 0, label);
+                }
+            });
+        }
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 20; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            steps -> steps.in(Phase.HTTP, "GET carrier:80/levels", 150)
+                                    .in(Phase.HTTP, "GET rates:80/rates", 170));
+                    shop.call("LabelService.label", 0, label);
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).name()).isEqualTo("GET rates:80/rates");
+        assertThat(shop.diagnosis().causes()).noneMatch(cause -> cause.kind().equals("SLOW NETWORK"));
+    }
+
+    @Test
     void callsBeyondTheUsualThatAreRefusedAreMoreCalls() {
         shop.healthy(USUAL);
         for (int i = 0; i < 6; i++) {

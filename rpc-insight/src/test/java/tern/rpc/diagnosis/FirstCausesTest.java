@@ -30,6 +30,15 @@ class FirstCausesTest {
         return Arguments.of(title, change, failure, calls);
     }
 
+    /** Returns the exception as a client throws it after a provider has thrown it. */
+    private static Throwable thrownByProvider(Throwable failure) {
+        failure.setStackTrace(new StackTraceElement[] {
+            new StackTraceElement("shop.TariffService", "price", "on 10.0.0.7:20880", -1),
+            new StackTraceElement("shop.Orders", "place", "Orders.java", 12)
+        });
+        return failure;
+    }
+
     static Stream<Arguments> faults() {
         return Stream.of(
                 late(
@@ -65,6 +74,11 @@ class FirstCausesTest {
                         "became slow together",
                         call -> call.in(Phase.HTTP, "GET carrier:80", 70).in(Phase.HTTP, "GET rates:80", 75)),
                 late(
+                        "SLOW HTTP PEER: GET carrier:80/rates",
+                        "ask GET carrier:80/rates",
+                        call -> call.in(Phase.HTTP, "GET carrier:80/levels", 70)
+                                .in(Phase.HTTP, "GET carrier:80/rates", 75)),
+                late(
                         "PEER: StockService.reserve at stock-2:20880",
                         "provider of StockService.reserve",
                         call -> call.in(Phase.RPC, "StockService.reserve at stock-2:20880", 148)),
@@ -95,6 +109,11 @@ class FirstCausesTest {
                                 "Connection is not available",
                                 new ConnectException("Connection to db-1:5432 refused: Connection refused")),
                         call -> call.in(Phase.JDBC_CONNECTION, "hikari", 30)),
+                failed(
+                        "PEER FAILS: TariffService.price at 10.0.0.7:20880: IllegalStateException",
+                        "see the log of TariffService.price at 10.0.0.7:20880",
+                        thrownByProvider(new IllegalStateException("no tariff for zone 7")),
+                        call -> call.in(Phase.RPC, "TariffService.price at 10.0.0.7:20880", 2)),
                 failed(
                         "PEER FAILS: carrier.invalid: name cannot be resolved",
                         "correct the name",
