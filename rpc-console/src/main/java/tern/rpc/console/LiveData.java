@@ -3,6 +3,8 @@ package tern.rpc.console;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -28,6 +30,9 @@ final class LiveData {
      */
     private static final Duration DIAGNOSIS_AGE = Duration.ofSeconds(5);
 
+    /** The minimum change of the system clock after which the times of all points are computed again. */
+    private static final Duration CLOCK_CHANGE = Duration.ofSeconds(2);
+
     private static final List<String> SHOWN_OF_POOL = List.of("kind", "name", "active", "idle", "max", "waiting");
 
     private final Json json;
@@ -37,6 +42,14 @@ final class LiveData {
     private final ObjectProvider<RpcReportPart> parts;
     private final RpcMeters meters;
     private volatile @Nullable Told told;
+    private volatile Points shownPoints = new Points(Instant.EPOCH, Map.of());
+
+    /**
+     * The points that the last request showed.
+     *
+     * @param start the time of second 0 of the points
+     */
+    private record Points(Instant start, Map<LatencyWindow.Point, Map<String, Object>> byPoint) {}
 
     /** The summary of the diagnosis, and the time at which it was read. */
     private record Told(Instant at, Map<String, Object> diagnosis) {}
@@ -97,17 +110,29 @@ final class LiveData {
         return shown;
     }
 
-    private static List<Map<String, Object>> points(LatencyWindow window, Instant at) {
-        long second = window.second();
+    /** Returns the points of the chart. Points of earlier requests are reused, because a point never changes. */
+    private List<Map<String, Object>> points(LatencyWindow window, Instant at) {
+        Instant start = at.minusSeconds(window.second());
+        Points before = shownPoints;
+        boolean same = Duration.between(before.start, start).abs().compareTo(CLOCK_CHANGE) < 0;
+        Points now = new Points(same ? before.start : start, new HashMap<>());
         List<Map<String, Object>> points = new ArrayList<>();
         for (LatencyWindow.Point point : window.series()) {
-            Map<String, Object> shown = new LinkedHashMap<>();
-            shown.put("at", at.minusSeconds(second - point.second()).toString());
-            shown.put("seconds", point.seconds());
-            putTimes(shown, point);
+            Map<String, Object> known = same ? before.byPoint.get(point) : null;
+            Map<String, Object> shown = known == null ? point(point, now.start) : known;
+            now.byPoint.put(point, shown);
             points.add(shown);
         }
+        shownPoints = now;
         return points;
+    }
+
+    private static Map<String, Object> point(LatencyWindow.Point point, Instant start) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("at", start.plusSeconds(point.second()).toString());
+        shown.put("seconds", point.seconds());
+        putTimes(shown, point);
+        return Collections.unmodifiableMap(shown);
     }
 
     /** Adds the counts and times of a point to a map of JSON data. */

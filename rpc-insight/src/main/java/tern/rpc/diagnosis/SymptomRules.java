@@ -222,11 +222,30 @@ final class SymptomRules {
      */
     private void nameRunningOperations() {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
-            Times named =
-                    leaves.only(part -> part.kind() == kind && !part.name().isEmpty());
+            Times named = leaves.only(part -> part.kind() == kind
+                    && !part.name().isEmpty()
+                    && !part.name().startsWith(StackReader.CALLED));
             Part slowest = named.isEmpty() ? null : named.longestFirst().get(0);
             if (slowest != null && named.of(slowest) > named.sum() / 2) {
                 leaves.move(Part.of(kind), slowest);
+            }
+            named.longestFirst().forEach(this::addTimeWithin);
+        }
+    }
+
+    /**
+     * Adds the time that a client library takes between its operations to the operation that the same code runs, so
+     * that one loop does not appear as two causes.
+     */
+    private void addTimeWithin(Part operation) {
+        Phase phase = Operations.phase(operation.kind());
+        String place = phase == null ? null : operations.placeOf(phase, operation.name());
+        for (Part part : leaves.longestFirst()) {
+            boolean within = part.kind() == operation.kind() && part.name().startsWith(StackReader.CALLED);
+            if (within
+                    && place != null
+                    && (place + ":").startsWith(part.name().substring(StackReader.CALLED.length()) + ":")) {
+                leaves.move(part, operation);
             }
         }
     }
