@@ -20,6 +20,8 @@ public final class Faults {
     private final Path folder = Path.of("target", "faults");
     private final String commit = System.getProperty("garden.commit", "unknown");
 
+    private boolean passed = true; // false if a live fault was not diagnosed as promised
+
     private Faults(Options options) {
         this.options = options;
     }
@@ -33,7 +35,11 @@ public final class Faults {
             System.exit(2);
             return;
         }
-        new Faults(options).run();
+        Faults faults = new Faults(options);
+        faults.run();
+        if (!faults.passed) {
+            System.exit(1);
+        }
         System.exit(0);
     }
 
@@ -93,7 +99,7 @@ public final class Faults {
                 try (Load load = new Load(orders)) {
                     Thread.sleep(WARM_UP_SECONDS * 1_000L);
                     if (options.live()) {
-                        new Live(new Garden(world, shop, load)).show(faults.get(next++));
+                        passed &= new Live(new Garden(world, shop, load)).show(faults.get(next++));
                         continue;
                     }
                     Trial trial = new Trial(new Garden(world, shop, load), shown ? options.answers() : null);

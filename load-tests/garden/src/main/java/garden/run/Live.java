@@ -13,43 +13,90 @@ final class Live {
     private static final int AFTER_FIRST_SECONDS = 6;
     private static final int RECOVERY_SECONDS = 90;
 
+    /** The promised time from the first late or failed call until the first diagnosis (docs/diagnosis.md). */
+    private static final int PROMISED_SECONDS = 10;
+
     private final Garden garden;
 
     Live(Garden garden) {
         this.garden = garden;
     }
 
-    void show(Fault fault) throws Exception {
+    /**
+     * Shows the fault and prints PASS or FAIL. FAIL means that the diagnosis came too late, that its first cause or the
+     * advised change was wrong, or that the miss did not end.
+     */
+    boolean show(Fault fault) throws Exception {
         say("The shop answers 40 calls a second in time. Planted now: " + fault.text() + ".");
         long calls = garden.load().calls();
         long bad = garden.load().bad();
         fault.plantInto(garden);
-        double seconds = await(true, DIAGNOSIS_SECONDS);
+        double seconds = awaitCause(bad);
         if (seconds < 0) {
             say("No diagnosis within " + DIAGNOSIS_SECONDS + " s.");
         } else {
-            say(String.format("Diagnosed after %.0f s:", seconds));
+            say(String.format("Diagnosed %.0f s after the first late or failed call:", seconds));
             Thread.sleep(AFTER_FIRST_SECONDS * 1_000L); // The diagnosis covers more calls after this pause.
         }
+        Answer answer = Answer.of(garden.shop().diagnosis("application/json"));
         System.out.println("\n" + garden.shop().diagnosis("text/plain"));
         say(String.format(
                 "%d of %d calls were late or failed. The change is made now: the fault is taken back.",
                 garden.load().bad() - bad, garden.load().calls() - calls));
         garden.heal();
-        double recovery = await(false, RECOVERY_SECONDS);
+        double recovery = awaitEnd();
         say(recovery < 0 ? "The miss has not ended yet." : String.format("The miss has ended after %.0f s:", recovery));
         System.out.println("\n" + garden.shop().diagnosis("text/plain"));
+        Verdict verdict = Verdict.of(fault, answer, 1, seconds, false);
+        boolean passed = seconds >= 0 && seconds <= PROMISED_SECONDS && verdict.right() && recovery >= 0;
+        System.out.println(passed ? "PASS" : "FAIL: " + reason(verdict, recovery));
+        return passed;
     }
 
-    private double await(boolean miss, int limit) throws Exception {
+    private static String reason(Verdict verdict, double recovery) {
+        if (verdict.seconds() < 0 || verdict.seconds() > PROMISED_SECONDS) {
+            return "the diagnosis did not come within " + PROMISED_SECONDS + " s";
+        }
+        if (recovery < 0) {
+            return "the miss did not end within " + RECOVERY_SECONDS + " s";
+        }
+        return "the first cause or its change is not the planted one: " + verdict.cause() + "; " + verdict.change();
+    }
+
+    /** Returns the seconds from the first late or failed call until the first cause; -1 if there was none. */
+    private double awaitCause(long before) throws Exception {
         long start = System.nanoTime();
-        for (double past = 0; past < limit; past = (System.nanoTime() - start) / 1e9) {
-            if (Answer.of(garden.shop().diagnosis("application/json")).misses() == miss) {
-                return past;
+        long firstBad = 0;
+        while (secondsSince(start) < DIAGNOSIS_SECONDS) {
+            if (firstBad == 0 && garden.load().bad() > before) {
+                firstBad = System.nanoTime();
+            }
+            if (misses()) {
+                return firstBad == 0 ? 0 : secondsSince(firstBad);
             }
             Thread.sleep(500);
         }
         return -1;
+    }
+
+    /** Returns the seconds until the miss has ended; -1 if it did not end. */
+    private double awaitEnd() throws Exception {
+        long start = System.nanoTime();
+        while (secondsSince(start) < RECOVERY_SECONDS) {
+            if (!misses()) {
+                return secondsSince(start);
+            }
+            Thread.sleep(500);
+        }
+        return -1;
+    }
+
+    private boolean misses() throws Exception {
+        return Answer.of(garden.shop().diagnosis("application/json")).misses();
+    }
+
+    private static double secondsSince(long start) {
+        return (System.nanoTime() - start) / 1e9;
     }
 
     private static void say(String text) {
